@@ -1,0 +1,54 @@
+# make setup   a virtual environment with everything the other targets need
+# make run     Accord at work on its example project
+# make test    every check and every test
+# make bench   Accord against its peers, written to benchmarks/results.json
+# make docs    the documentation as HTML
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.accord-setup
+# One test process a core; set to 0 to run the tests in one process.
+JOBS ?= auto
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+
+.PHONY: setup run test lint types layers bench docs clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[dev]"
+	@touch $@
+
+run: setup
+	@$(BIN)/accord rank --example arguments --report accord-report.html
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+layers: setup
+	$(BIN)/lint-imports
+
+test: lint types layers
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered
+
+bench: $(VENV)/.accord-bench
+	$(BIN)/python benchmarks/run.py
+
+$(VENV)/.accord-bench: $(STAMP)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[dev,bench]"
+	@touch $@
+
+docs: setup
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage

@@ -1,0 +1,89 @@
+"""Aspects: several scores for one text."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from accord.data.columns import frozen
+from accord.data.documents import Items
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, IntArray, ObjectArray
+
+__all__ = ["AspectRatings"]
+
+
+@dataclass(frozen=True, eq=False)
+class AspectRatings:
+    """Ranks 1..k that texts give to each of m aspects; 0 stands for a missing rank.
+
+    Parameters
+    ----------
+    items : Items
+        The texts, or their features.
+    aspects : array of shape (n_aspects,)
+        Names of the aspects.
+    ranks : int array of shape (n_items, n_aspects)
+    n_ranks : int
+        k, the highest rank.
+    """
+
+    items: Items
+    aspects: ObjectArray
+    ranks: IntArray
+    n_ranks: int = 5
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "aspects", frozen(np.asarray(self.aspects, dtype=object)))
+        ranks = np.asarray(self.ranks)
+        shape = (self.items.n_items, len(self.aspects))
+        if ranks.shape != shape:
+            raise InputError(f"ranks must have shape (n_items, n_aspects) = {shape}; they have {ranks.shape}.")
+        bad = (ranks < 0) | (ranks > self.n_ranks) | (ranks != np.floor(ranks))
+        if bad.any():
+            row, column = (int(i) for i in np.argwhere(bad)[0])
+            raise InputError(
+                f"a rank must be a whole number in 1..{self.n_ranks}, or 0 if missing; row {row + 1} has "
+                f"{ranks[row, column]:g} for {self.aspects[column]!r}. Correct it or set n_ranks."
+            )
+        put(self, "ranks", frozen(ranks.astype(np.int8)))
+
+    @property
+    def n_items(self) -> int:
+        """Number of texts."""
+        return self.items.n_items
+
+    def subset(self, rows: AnyArray) -> "AspectRatings":
+        """Some of the texts (positions or a mask)."""
+        return AspectRatings(self.items.subset(rows), self.aspects, self.ranks[rows], self.n_ranks)
+
+    @classmethod
+    def from_table(cls, table: Any, items: Items, *, n_ranks: int = 5) -> "AspectRatings":
+        """Ratings of a long table with ``item_id``, ``aspect``, ``value``; several scores of one cell are refused."""
+        frame = as_frame(table)
+        require_columns(frame, ["item_id", "aspect", "value"], what="aspect scores")
+        repeated = frame.duplicated(["item_id", "aspect"]).to_numpy()
+        if repeated.any():
+            row = int(np.argmax(repeated))
+            cell = (frame["item_id"].iloc[row], frame["aspect"].iloc[row])
+            raise InputError(f"a text has one score an aspect; row {row + 1} scores {cell} again. Drop one of them.")
+        names = sorted(frame["aspect"].astype(str).unique())
+        place = {name: i for i, name in enumerate(names)}
+        ranks = np.zeros((items.n_items, len(names)))
+        rows = items.positions(frame["item_id"].to_numpy(object))
+        ranks[rows, frame["aspect"].astype(str).map(place).to_numpy()] = frame["value"].to_numpy(np.float64)
+        return cls(items, np.array(names, dtype=object), cast(IntArray, ranks), n_ranks)
+
+    def to_table(self) -> pd.DataFrame:
+        """A long table with the columns that :meth:`from_table` reads; missing ranks are left out."""
+        rows, columns = np.nonzero(self.ranks)
+        return pd.DataFrame(
+            {
+                "item_id": self.items.ids[rows],
+                "aspect": self.aspects[columns],
+                "value": self.ranks[rows, columns].astype(np.int64),
+            }
+        )

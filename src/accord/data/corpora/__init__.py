@@ -1,0 +1,1 @@
+"""Readers of the public corpora, one module each."""

@@ -1,0 +1,118 @@
+"""Links: citations, replies and mentions between texts, with the words around them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.columns import float_column, frozen, id_column, positions
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
+
+__all__ = ["Links"]
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Directed links between texts, by id, so that they stay right when the rows of X are sliced.
+
+    Not array-like on purpose: scikit-learn passes it whole to every fold, and :meth:`among` keeps the links whose two
+    ends are present.
+
+    Parameters
+    ----------
+    source, target : array of shape (n_links,)
+        Ids of the texts. A link of a text to itself is refused.
+    kinds : array of shape (n_links,), optional
+        What the link is: a citation, a reply.
+    weights : float array of shape (n_links,), optional
+    contexts : array of shape (n_links,), optional
+        The words around the link.
+    """
+
+    source: ObjectArray
+    target: ObjectArray
+    kinds: ObjectArray | None = None
+    weights: FloatArray | None = None
+    contexts: ObjectArray | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "source", id_column(self.source, what="link source"))
+        put(self, "target", id_column(self.target, what="link target"))
+        n = len(self.source)
+        if len(self.target) != n:
+            raise InputError(f"every link has two ends; there are {n} sources and {len(self.target)} targets.")
+        same = self.source == self.target
+        if same.any():
+            row = int(np.argmax(same))
+            raise InputError(
+                f"a link joins two different texts; row {row + 1} links {self.source[row]!r} to itself. Drop it."
+            )
+        if self.weights is not None:
+            put(self, "weights", float_column(self.weights, n=n, what="link weight", low=0.0))
+        for name in ("kinds", "contexts"):
+            values = getattr(self, name)
+            if values is not None:
+                column = np.asarray(values, dtype=object)
+                if len(column) != n:
+                    raise InputError(
+                        f"{name} must have one entry a link; there are {n} links and {len(column)} entries."
+                    )
+                put(self, name, frozen(column))
+
+    @property
+    def n_links(self) -> int:
+        """Number of links."""
+        return self.source.size
+
+    def subset(self, rows: AnyArray) -> "Links":
+        """Some of the links (positions or a mask)."""
+
+        def take(column: Any) -> Any:
+            return None if column is None else column[rows]
+
+        return Links(self.source[rows], self.target[rows], take(self.kinds), take(self.weights), take(self.contexts))
+
+    def among(self, ids: Any) -> tuple["Links", IntArray, IntArray]:
+        """The links whose two ends are among ``ids``, and the positions of those ends.
+
+        Returns
+        -------
+        links : Links
+        source, target : int array of shape (n_links kept,)
+            Positions in ``ids``.
+        """
+        known = {str(name): place for place, name in enumerate(ids)}
+        inside = np.fromiter(
+            (s in known and t in known for s, t in zip(self.source, self.target, strict=True)), bool, self.n_links
+        )
+        kept = self.subset(inside)
+        return (
+            kept,
+            positions(kept.source, known, what="link source", where="texts"),
+            positions(kept.target, known, what="link target", where="texts"),
+        )
+
+    @classmethod
+    def from_table(cls, table: Any) -> "Links":
+        """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``."""
+        frame = as_frame(table)
+        require_columns(frame, ["src_id", "dst_id"], what="links")
+        return cls(
+            frame["src_id"].to_numpy(object),
+            frame["dst_id"].to_numpy(object),
+            frame["kind"].to_numpy(object) if "kind" in frame else None,
+            frame["weight"].to_numpy(np.float64) if "weight" in frame else None,
+            frame["context"].fillna("").to_numpy(object) if "context" in frame else None,
+        )
+
+    def to_table(self) -> pd.DataFrame:
+        """A table with the columns that :meth:`from_table` reads."""
+        columns: dict[str, Any] = {"src_id": self.source, "dst_id": self.target}
+        for name, values in (("kind", self.kinds), ("weight", self.weights), ("context", self.contexts)):
+            if values is not None:
+                columns[name] = values
+        return pd.DataFrame(columns)

@@ -1,0 +1,138 @@
+"""Pairs: votes that say which of two items is better."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.columns import annotator_columns, annotator_ids, codes_of, float_column, frozen, index_column
+from accord.data.documents import Items
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
+
+__all__ = ["Comparisons"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Votes between items, as columns; ten million take 160 MB.
+
+    Parameters
+    ----------
+    items : Items
+    left, right : int array of shape (n_votes,)
+        Positions in ``items``.
+    value : float array of shape (n_votes,)
+        1 where left won, 0 where right won, ½ where the voter could not decide.
+    annotator : int array of shape (n_votes,), optional
+        Positions in ``annotators``; −1 where the voter is not known.
+    annotators : array of shape (n_annotators,), optional
+        Ids of the voters.
+    weight : float array of shape (n_votes,), optional
+        How many votes each row stands for.
+    """
+
+    items: Items
+    left: IntArray
+    right: IntArray
+    value: FloatArray
+    annotator: IntArray | None = None
+    annotators: ObjectArray | None = None
+    weight: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        n, size = len(self.left), self.items.n_items
+        put(self, "left", index_column(self.left, n=n, size=size, what="left item"))
+        put(self, "right", index_column(self.right, n=n, size=size, what="right item"))
+        value = np.asarray(self.value, dtype=np.float32)
+        if len(value) != n:
+            raise InputError(f"every vote needs a value; there are {n} votes and {len(value)} values.")
+        bad = (value != 0.0) & (value != 0.5) & (value != 1.0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"a vote must be 1 (left), 0 (right) or 0.5 (undecided); row {row + 1} is {value[row]:g}. "
+                "Recode it or drop the row."
+            )
+        put(self, "value", frozen(value))
+        same = self.left == self.right
+        if same.any():
+            row = int(np.argmax(same))
+            raise InputError(
+                f"a vote compares two different items; row {row + 1} compares {self.items.ids[self.left[row]]!r} "
+                "with itself. Drop the row."
+            )
+        annotator, annotators = annotator_columns(self.annotator, self.annotators, n=n)
+        put(self, "annotator", annotator)
+        put(self, "annotators", annotators)
+        if self.weight is not None:
+            put(self, "weight", float_column(self.weight, n=n, what="weight", low=0.0).astype(np.float32))
+
+    @property
+    def n_votes(self) -> int:
+        """Number of votes."""
+        return self.left.size
+
+    @property
+    def groups(self) -> ObjectArray:
+        """The group (topic) of each vote's left item, shape (n_votes,)."""
+        if self.items.groups is None:
+            raise InputError("votes have groups only where their items have; give the items a group_id.")
+        return self.items.groups[self.left]
+
+    def subset(self, rows: AnyArray) -> "Comparisons":
+        """Some of the votes (positions or a mask); the items stay."""
+        return Comparisons(
+            self.items,
+            self.left[rows],
+            self.right[rows],
+            self.value[rows],
+            None if self.annotator is None else self.annotator[rows],
+            self.annotators,
+            None if self.weight is None else self.weight[rows],
+        )
+
+    def xy(self) -> tuple[pd.DataFrame, FloatArray]:
+        """``X`` with the ids ``left`` and ``right``, and ``y``: what :class:`~accord.PreferenceRanker` fits."""
+        ids = self.items.ids
+        return pd.DataFrame({"left": ids[self.left], "right": ids[self.right]}), self.value.astype(np.float64)
+
+    @classmethod
+    def from_table(cls, table: Any, items: Items | None = None) -> "Comparisons":
+        """Votes of a table with ``left``, ``right``, ``value`` and optionally ``annotator_id`` and ``weight``.
+
+        Without ``items`` the items are the ids that occur, sorted.
+        """
+        frame = as_frame(table)
+        require_columns(frame, ["left", "right", "value"], what="votes")
+        left, right = frame["left"].astype(str).to_numpy(object), frame["right"].astype(str).to_numpy(object)
+        if items is None:
+            items = Items(np.array(sorted(set(left) | set(right)), dtype=object))
+        annotator = annotators = None
+        if "annotator_id" in frame:
+            annotator, annotators = codes_of(frame["annotator_id"].to_numpy(object))
+        return cls(
+            items,
+            items.positions(left, what="left item"),
+            items.positions(right, what="right item"),
+            frame["value"].to_numpy(np.float32),
+            annotator,
+            annotators,
+            frame["weight"].to_numpy(np.float64) if "weight" in frame else None,
+        )
+
+    def to_table(self) -> pd.DataFrame:
+        """A table with the columns that :meth:`from_table` reads."""
+        columns: dict[str, Any] = {
+            "left": self.items.ids[self.left],
+            "right": self.items.ids[self.right],
+            "value": self.value,
+        }
+        if self.annotator is not None and self.annotators is not None:
+            columns["annotator_id"] = annotator_ids(self.annotator, self.annotators)
+        if self.weight is not None:
+            columns["weight"] = self.weight
+        return pd.DataFrame(columns)

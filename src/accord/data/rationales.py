@@ -1,0 +1,190 @@
+"""Rationales: the stretches of a text that made an annotator decide."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.columns import annotator_columns, annotator_ids, codes_of, frozen, index_column
+from accord.data.documents import Items
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, BoolArray, IntArray, ObjectArray
+
+__all__ = ["Rationales", "inside_tags", "token_spans", "whitespace_tokens", "word_tokens"]
+
+_WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_SPACES = re.compile(r"\S+")
+
+
+def word_tokens(text: str) -> tuple[list[str], IntArray]:
+    """Words and punctuation signs of a text, and their character spans, shape (n_tokens, 2)."""
+    return _tokens(_WORDS, text)
+
+
+def whitespace_tokens(text: str) -> tuple[list[str], IntArray]:
+    """Tokens between white space, and their character spans, shape (n_tokens, 2)."""
+    return _tokens(_SPACES, text)
+
+
+def _tokens(pattern: re.Pattern[str], text: str) -> tuple[list[str], IntArray]:
+    matches = list(pattern.finditer(text))
+    return [m.group() for m in matches], np.array([m.span() for m in matches], dtype=np.int64).reshape(-1, 2)
+
+
+def inside_tags(spans: AnyArray, tokens: AnyArray) -> BoolArray:
+    """Whether each token is inside a span; a token that is partly highlighted is inside.
+
+    Parameters
+    ----------
+    spans : int array of shape (n_spans, 2)
+        Character spans ``[start, end)``.
+    tokens : int array of shape (n_tokens, 2)
+        Character spans of the tokens, in order and not overlapping.
+
+    Returns
+    -------
+    tags : bool array of shape (n_tokens,)
+    """
+    spans, tokens = np.asarray(spans).reshape(-1, 2), np.asarray(tokens).reshape(-1, 2)
+    # A token meets a span iff it ends after the span's start and starts before the span's end.
+    first = np.searchsorted(tokens[:, 1], spans[:, 0], side="right")
+    last = np.searchsorted(tokens[:, 0], spans[:, 1], side="left")
+    steps = np.zeros(len(tokens) + 1, dtype=np.int64)
+    some = first < last
+    np.add.at(steps, first[some], 1)
+    np.add.at(steps, last[some], -1)
+    return np.cumsum(steps[:-1]) > 0
+
+
+def token_spans(tags: AnyArray) -> IntArray:
+    """Runs of inside tokens as ``[start, end)`` token spans, shape (n_runs, 2)."""
+    padded = np.concatenate([[False], np.asarray(tags, dtype=bool), [False]])
+    return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Rationales:
+    """Highlighted character spans of texts.
+
+    An annotated text in which nothing was marked is told from one that was never annotated by ``annotated``.
+
+    Parameters
+    ----------
+    items : Items
+        With texts.
+    item : int array of shape (n_spans,)
+        Positions in ``items``.
+    start, end : int array of shape (n_spans,)
+        Characters ``[start, end)`` of the text as given.
+    annotator : int array of shape (n_spans,), optional
+        Positions in ``annotators``; −1 where not known.
+    annotators : array of shape (n_annotators,), optional
+    annotated : bool array of shape (n_items,), optional
+        Texts that somebody looked at; by default those with a span.
+    """
+
+    items: Items
+    item: IntArray
+    start: IntArray
+    end: IntArray
+    annotator: IntArray | None = None
+    annotators: ObjectArray | None = None
+    annotated: BoolArray | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if self.items.texts is None:
+            raise InputError("rationales mark words of texts; give the items their texts.")
+        n = len(self.item)
+        put(self, "item", index_column(self.item, n=n, size=self.items.n_items, what="item"))
+        start, end = np.asarray(self.start, dtype=np.int32), np.asarray(self.end, dtype=np.int32)
+        if len(start) != n or len(end) != n:
+            raise InputError(
+                f"every span needs a start and an end; there are {n} spans, {len(start)} starts, {len(end)} ends."
+            )
+        lengths = np.fromiter((len(text) for text in self.items.texts), np.int64, self.items.n_items)[self.item]
+        bad = (start < 0) | (end <= start) | (end > lengths)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"a span must lie inside its text, 0 <= start < end <= length; row {row + 1} is "
+                f"[{start[row]}, {end[row]}) in {self.items.ids[self.item[row]]!r}, which has "
+                f"{lengths[row]} characters. Correct the offsets or drop the row."
+            )
+        put(self, "start", frozen(start))
+        put(self, "end", frozen(end))
+        annotator, annotators = annotator_columns(self.annotator, self.annotators, n=n)
+        put(self, "annotator", annotator)
+        put(self, "annotators", annotators)
+        annotated = np.zeros(self.items.n_items, dtype=bool)
+        annotated[self.item] = True
+        if self.annotated is not None:
+            given = np.asarray(self.annotated, dtype=bool)
+            if given.shape != annotated.shape:
+                raise InputError(f"annotated must have one entry an item ({len(annotated)}); it has {given.size}.")
+            if (annotated & ~given).any():
+                row = int(np.argmax(annotated & ~given))
+                raise InputError(f"item {self.items.ids[row]!r} has spans but is said not to be annotated.")
+            annotated = given
+        put(self, "annotated", frozen(annotated))
+
+    @property
+    def n_spans(self) -> int:
+        """Number of spans."""
+        return self.item.size
+
+    def of(self, item: int, annotator: int | None = None) -> IntArray:
+        """Character spans of one text, in order, shape (n, 2)."""
+        rows = self.item == item
+        if annotator is not None and self.annotator is not None:
+            rows &= self.annotator == annotator
+        spans = np.stack([self.start[rows], self.end[rows]], axis=1)
+        return spans[np.argsort(spans[:, 0], kind="stable")]
+
+    def per_item(self) -> list[IntArray]:
+        """Character spans of every text, in order: a list of arrays of shape (n, 2)."""
+        order = np.lexsort((self.start, self.item))
+        spans = np.stack([self.start, self.end], axis=1)[order]
+        cuts = np.searchsorted(self.item[order], np.arange(1, self.items.n_items))
+        return list(np.split(spans, cuts))
+
+    @classmethod
+    def from_table(cls, table: Any, items: Items) -> "Rationales":
+        """Spans of a table with ``item_id``, ``start``, ``end`` and optionally ``quote`` and ``annotator_id``.
+
+        A quote must be the text of its span.
+        """
+        frame = as_frame(table)
+        require_columns(frame, ["item_id", "start", "end"], what="spans")
+        item = items.positions(frame["item_id"].to_numpy(object))
+        annotator = annotators = None
+        if "annotator_id" in frame:
+            annotator, annotators = codes_of(frame["annotator_id"].to_numpy(object))
+        record = cls(items, item, frame["start"].to_numpy(), frame["end"].to_numpy(), annotator, annotators)
+        if "quote" in frame and items.texts is not None:
+            for row, quote in enumerate(frame["quote"]):
+                said = items.texts[item[row]][record.start[row] : record.end[row]]
+                if isinstance(quote, str) and quote != said:
+                    raise InputError(
+                        f"a span's quote must be its text; row {row + 1} quotes {quote[:60]!r} where the text of "
+                        f"{items.ids[item[row]]!r} has {said[:60]!r}. Correct the offsets or the quote."
+                    )
+        return record
+
+    def to_table(self) -> pd.DataFrame:
+        """A table with the columns that :meth:`from_table` reads."""
+        texts = self.items.texts
+        columns: dict[str, Any] = {
+            "item_id": self.items.ids[self.item],
+            "start": self.start,
+            "end": self.end,
+            "quote": [texts[i][a:b] for i, a, b in zip(self.item, self.start, self.end, strict=True)]
+            if texts is not None
+            else None,
+        }
+        if self.annotator is not None and self.annotators is not None:
+            columns["annotator_id"] = annotator_ids(self.annotator, self.annotators)
+        return pd.DataFrame(columns)

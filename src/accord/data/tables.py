@@ -1,0 +1,45 @@
+"""Tables in: pandas, polars, Arrow or a plain dictionary of columns, all seen as one pandas frame."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from accord.errors import InputError
+
+__all__ = ["as_frame", "require_columns"]
+
+
+def as_frame(table: Any) -> pd.DataFrame:
+    """A pandas frame of a pandas, polars or Arrow table, a dictionary of columns or a list of dictionaries.
+
+    The frame given is never changed; a pandas frame is returned as it is.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if isinstance(table, Mapping) or (isinstance(table, Sequence) and table and isinstance(table[0], Mapping)):
+        return pd.DataFrame(table)
+    try:
+        native = nw.from_native(table)
+    except TypeError as error:
+        raise InputError(
+            "a table must be a pandas, polars or Arrow table or a dictionary of columns; "
+            f"this is {type(table).__name__}."
+        ) from error
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    if not isinstance(native, nw.DataFrame):
+        raise InputError(f"a table with named columns is needed; this is {type(table).__name__}.")
+    return native.to_pandas()
+
+
+def require_columns(frame: pd.DataFrame, names: Sequence[str], *, what: str) -> None:
+    """Refuse a table that lacks a column, naming the columns it has."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        has = ", ".join(map(str, frame.columns)) or "none"
+        raise InputError(
+            f"a table of {what} needs the columns {', '.join(names)}; {', '.join(missing)} is missing "
+            f"(it has: {has}). Rename or add it."
+        )

@@ -1,0 +1,154 @@
+"""Threads: a question and the comments under it, some or all of them labelled."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.columns import frozen, text_column, unique_ids
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, IntArray, ObjectArray
+
+__all__ = ["Threads"]
+
+_PER_THREAD = ("questions", "askers", "categories")
+_PER_COMMENT = ("authors", "labels")
+
+
+@dataclass(frozen=True, eq=False)
+class Threads:
+    """Comment threads as one ragged batch: the comments of thread t are rows ``offsets[t]:offsets[t + 1]``.
+
+    Parameters
+    ----------
+    thread_ids : array of shape (n_threads,)
+    offsets : int array of shape (n_threads + 1,)
+    comment_ids, texts : array of shape (n_comments,)
+    questions, askers, categories : array of shape (n_threads,), optional
+        The question's text, who asked it, and the part of the forum.
+    authors, labels : array of shape (n_comments,), optional
+        ``None`` stands for an unknown author or a missing label.
+    """
+
+    thread_ids: ObjectArray
+    offsets: IntArray
+    comment_ids: ObjectArray
+    texts: ObjectArray
+    questions: ObjectArray | None = None
+    askers: ObjectArray | None = None
+    categories: ObjectArray | None = None
+    authors: ObjectArray | None = None
+    labels: ObjectArray | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "thread_ids", unique_ids(self.thread_ids, what="thread"))
+        put(self, "comment_ids", unique_ids(self.comment_ids, what="comment"))
+        n_threads, n_comments = len(self.thread_ids), len(self.comment_ids)
+        put(self, "texts", text_column(self.texts, n=n_comments, what="comment text"))
+        offsets = np.asarray(self.offsets, dtype=np.int64)
+        if (
+            len(offsets) != n_threads + 1
+            or offsets[0] != 0
+            or offsets[-1] != n_comments
+            or (np.diff(offsets) < 0).any()
+        ):
+            raise InputError(
+                f"offsets must rise from 0 to the number of comments in n_threads + 1 = {n_threads + 1} steps; "
+                f"they have {len(offsets)} entries for {n_comments} comments."
+            )
+        put(self, "offsets", frozen(offsets))
+        for names, n, what in ((_PER_THREAD, n_threads, "thread"), (_PER_COMMENT, n_comments, "comment")):
+            for name in names:
+                values = getattr(self, name)
+                if values is None:
+                    continue
+                column = np.asarray(values, dtype=object)
+                if len(column) != n:
+                    raise InputError(f"{name} must have one entry a {what}; there are {n} and {len(column)} entries.")
+                put(self, name, frozen(column))
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads."""
+        return self.thread_ids.size
+
+    @property
+    def n_comments(self) -> int:
+        """Number of comments in all threads."""
+        return self.comment_ids.size
+
+    @property
+    def thread_of(self) -> IntArray:
+        """The thread of each comment, as a position, shape (n_comments,)."""
+        return np.repeat(np.arange(self.n_threads), np.diff(self.offsets))
+
+    def subset(self, rows: AnyArray) -> "Threads":
+        """Some of the threads (positions or a mask), in that order."""
+        rows = np.arange(self.n_threads)[rows]
+        starts, lengths = self.offsets[rows], np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        comments = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+
+        def take(column: Any, places: IntArray) -> Any:
+            return None if column is None else column[places]
+
+        return Threads(
+            self.thread_ids[rows],
+            offsets,
+            self.comment_ids[comments],
+            self.texts[comments],
+            *(take(getattr(self, name), rows) for name in _PER_THREAD),
+            *(take(getattr(self, name), comments) for name in _PER_COMMENT),
+        )
+
+    @classmethod
+    def from_table(cls, table: Any) -> "Threads":
+        """Threads of a table with one row a comment.
+
+        Columns: ``item_id``, ``text``, ``group_id`` (the thread) and optionally ``author_id``, ``label``, and,
+        repeated on each of its comments, ``question``, ``asker_id``, ``category``. Comments keep their order inside
+        a thread; threads come in order of first appearance.
+        """
+        frame = as_frame(table)
+        require_columns(frame, ["item_id", "text", "group_id"], what="comments")
+        codes, names = pd.factorize(frame["group_id"].astype(str))
+        order = np.argsort(codes, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))])
+        firsts = order[offsets[:-1]]
+
+        def column(name: str, rows: IntArray) -> ObjectArray | None:
+            if name not in frame:
+                return None
+            values = frame[name].astype(object)
+            return values.where(values.notna(), None).to_numpy(object)[rows]
+
+        return cls(
+            thread_ids=np.asarray(names, dtype=object),
+            offsets=offsets,
+            comment_ids=frame["item_id"].to_numpy(object)[order],
+            texts=frame["text"].fillna("").to_numpy(object)[order],
+            questions=column("question", firsts),
+            askers=column("asker_id", firsts),
+            categories=column("category", firsts),
+            authors=column("author_id", order),
+            labels=column("label", order),
+        )
+
+    def to_table(self) -> pd.DataFrame:
+        """A table with the columns that :meth:`from_table` reads."""
+        thread = self.thread_of
+        columns: dict[str, Any] = {
+            "item_id": self.comment_ids,
+            "text": self.texts,
+            "group_id": self.thread_ids[thread],
+        }
+        for name, values in (("question", self.questions), ("asker_id", self.askers), ("category", self.categories)):
+            if values is not None:
+                columns[name] = values[thread]
+        for name, values in (("author_id", self.authors), ("label", self.labels)):
+            if values is not None:
+                columns[name] = values
+        return pd.DataFrame(columns)

@@ -1,0 +1,1 @@
+"""scikit-learn classes that people touch; the mathematics lives below."""

@@ -1,0 +1,1 @@
+"""Metrics, significance, splits, agreement and calibration."""

@@ -1,0 +1,48 @@
+"""Rows of the papers' tables: the paper's figure, ours, and how sure ours is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from accord.errors import InputError
+from accord.typing import AnyArray
+
+__all__ = ["WORDS", "Row", "mean_row"]
+
+WORDS = ("pairs", "threads", "aspects", "links", "rationales")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one table.
+
+    ``low`` and ``high`` bound a 95 % interval over ``n`` folds, splits or seeds; ``paper`` is ``None`` where the paper
+    has no such figure.
+    """
+
+    table: str
+    row: str
+    metric: str
+    paper: float | None
+    ours: float
+    low: float
+    high: float
+    n: int
+
+
+def mean_row(
+    table: str, row: str, metric: str, values: Sequence[float] | AnyArray, *, paper: float | None = None
+) -> Row:
+    """A row whose figure is the mean of ``values``, one a fold, split or seed, with its 95 % t interval.
+
+    One value has no spread to estimate an interval from; its interval is the value itself.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    n = values.size
+    if n == 0 or not np.isfinite(values).all():
+        raise InputError(f"a row needs finite values; {table}/{row}/{metric} has {values.tolist()}.")
+    mean = float(values.mean())
+    half = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    return Row(table, row, metric, paper, mean, mean - half, mean + half, n)

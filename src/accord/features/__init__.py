@@ -1,0 +1,1 @@
+"""Text to arrays: feature extractors with named groups."""

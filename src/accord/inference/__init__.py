@@ -1,0 +1,1 @@
+"""Scores to posteriors: pure functions on arrays that return frozen records."""

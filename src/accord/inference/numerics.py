@@ -1,0 +1,62 @@
+"""Guarded numbers: logarithms, normalisation, the probit and its derivatives, safe Cholesky factors."""
+
+import numpy as np
+import scipy.linalg
+from scipy.special import log_ndtr, logsumexp
+
+from accord.errors import InputError
+from accord.typing import FloatArray
+
+__all__ = ["cholesky", "inverse_mills", "log_normalise", "log_sigmoid", "normalise_log", "sigmoid"]
+
+_LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
+
+
+def log_normalise(log_weights: FloatArray, axis: int = -1) -> FloatArray:
+    """Log probabilities from unnormalised log weights, along ``axis``.
+
+    A slice that is ``-inf`` everywhere has no distribution and is refused.
+    """
+    total = logsumexp(log_weights, axis=axis, keepdims=True)
+    if not np.all(np.isfinite(total)):
+        raise InputError("log_normalise needs at least one finite log weight in every slice; one slice has none.")
+    return np.asarray(log_weights - total)
+
+
+def normalise_log(log_weights: FloatArray, axis: int = -1) -> FloatArray:
+    """Probabilities from unnormalised log weights, along ``axis``."""
+    return np.asarray(np.exp(log_normalise(log_weights, axis=axis)))
+
+
+def sigmoid(x: FloatArray) -> FloatArray:
+    """1 / (1 + e⁻ˣ), without overflow."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(x))))
+
+
+def log_sigmoid(x: FloatArray) -> FloatArray:
+    """log(1 / (1 + e⁻ˣ)), without overflow."""
+    return np.asarray(-np.logaddexp(0.0, -np.asarray(x)))
+
+
+def inverse_mills(z: FloatArray) -> FloatArray:
+    """φ(z) / Φ(z), the derivative of log Φ; accurate far into both tails."""
+    z = np.asarray(z, dtype=np.float64)
+    return np.asarray(np.exp(-0.5 * z * z - _LOG_SQRT_2PI - log_ndtr(z)))
+
+
+def cholesky(matrix: FloatArray, *, jitter: float = 1e-10, max_tries: int = 6) -> FloatArray:
+    """Lower Cholesky factor, adding the least jitter (relative to the mean diagonal) that makes it possible.
+
+    Each try multiplies the jitter by ten; the matrix itself is not changed.
+    """
+    scale = float(np.mean(np.diag(matrix))) if matrix.size else 1.0
+    added = 0.0
+    for attempt in range(max_tries + 1):
+        try:
+            return np.asarray(scipy.linalg.cholesky(matrix + added * np.eye(len(matrix)), lower=True))
+        except np.linalg.LinAlgError:
+            added = scale * jitter * 10.0**attempt
+    raise InputError(
+        f"a covariance must be positive definite; this one is not, even with {added:.3g} added to its diagonal. "
+        "Check the features for huge or repeated values, or raise the jitter."
+    )

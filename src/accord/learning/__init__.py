@@ -1,0 +1,1 @@
+"""Posteriors to losses, gradients and updates: pure functions on arrays."""

@@ -1,0 +1,1 @@
+"""One seam for running a function over blocks of work."""

@@ -1,0 +1,29 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("accord", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("accord")
+
+
+def missing(reason: str) -> None:
+    """Skip for a missing component; a failure where everything is required (ACCORD_REQUIRE_ALL=1)."""
+    if os.environ.get("ACCORD_REQUIRE_ALL") == "1":
+        pytest.fail(f"ACCORD_REQUIRE_ALL=1, but {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def accord_data() -> Path:
+    """The folder of the real corpora."""
+    folder = os.environ.get("ACCORD_DATA")
+    if not folder:
+        missing("ACCORD_DATA is not set: it names the folder of the real corpora.")
+    path = Path(folder)
+    if not path.is_dir():
+        missing(f"ACCORD_DATA names {path}, which is not a folder.")
+    return path
