@@ -1,7 +1,8 @@
 """Posterior over the scores of items, given votes between them.
 
-f ~ GP(0, K), votes on differences f_i − f_j, absolute scores on f_i. Every vote is replaced by a Gaussian site; all sites
-together are one sparse weighted Laplacian T₂ over the items and one vector T₁, so the number of votes hardly matters:
+f ~ GP(0, K), votes on differences f_i − f_j, absolute scores on f_i. Every vote is replaced by a Gaussian site; all
+sites together are one sparse weighted Laplacian T₂ over the items and one vector T₁, so that the number of votes hardly
+matters:
 
     q(f) ∝ N(f; 0, K) exp(−½ fᵀ T₂ f + T₁ᵀ f)
 
@@ -36,6 +37,7 @@ __all__ = [
     "pair_dots",
     "solve_lower",
     "start_sites",
+    "sum_by",
 ]
 
 _SMALL = 1e-10
@@ -73,9 +75,7 @@ class Scores:
         offset = float(np.mean(self.value - slope * mean))
         residual = (self.value - offset - slope * mean) ** 2 + slope**2 * variance
         # Inverse-gamma prior worth two scores of variance 0.01.
-        return replace(
-            self, offset=offset, slope=slope, noise=float((residual.sum() + 0.02) / (self.value.size + 2.0))
-        )
+        return replace(self, offset=offset, slope=slope, noise=float((residual.sum() + 0.02) / (self.value.size + 2.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +160,20 @@ def jittered(gram: FloatArray, jitter: float) -> FloatArray:
     return gram
 
 
+def sum_by(index: IntArray, weight: FloatArray, n: int) -> FloatArray:
+    """Sums of ``weight`` by ``index``, shape (n,)."""
+    return np.bincount(index, weight, n).astype(np.float64)
+
+
 def item_sites(votes: Votes, sites: Sites, scores: Scores | None) -> tuple[sp.csr_array, FloatArray]:
     """All sites as one sparse precision T₂ over the items and one vector T₁."""
     a, b, n, w = votes.left, votes.right, votes.n_items, sites.precision
-    diagonal = np.bincount(a, w, n) + np.bincount(b, w, n)
-    shift = np.bincount(a, sites.shift, n) - np.bincount(b, sites.shift, n)
+    diagonal = sum_by(a, w, n) + sum_by(b, w, n)
+    shift = sum_by(a, sites.shift, n) - sum_by(b, sites.shift, n)
     if scores is not None:
         gain = scores.slope / scores.noise
         diagonal += scores.slope * gain * np.bincount(scores.item, minlength=n)
-        shift += gain * np.bincount(scores.item, scores.value - scores.offset, n)
+        shift += gain * sum_by(scores.item, scores.value - scores.offset, n)
     place = np.arange(n)
     rows, columns = np.concatenate([a, b, place]), np.concatenate([b, a, place])
     return sp.csr_array((np.concatenate([-w, -w, diagonal]), (rows, columns)), shape=(n, n)), shift

@@ -1,7 +1,7 @@
 """Kernels: what makes two texts similar, as sums and products over named groups of features.
 
-A :class:`Kernel` is a sum of terms; a term is a variance times a product of factors; a factor is one family on one group
-of features. All parameters are logarithms, relative to a base scale: zero is the base.
+A :class:`Kernel` is a sum of terms; a term is a variance times a product of factors; a factor is one family on one
+group of features. All parameters are logarithms, relative to a base scale: zero is the base.
 
     K = Σ_t e^{θ_t} Π_f k_f(x_g, x'_g; l_f = base_f · e^{θ_f})
 
@@ -10,6 +10,7 @@ A term without factors is the item effect: 1 for the same item, 0 otherwise.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Inputs:
         return Inputs(tuple(part[rows] for part in self.parts), self.index[rows])
 
 
-def squared_distances(x: AnyArray, z: AnyArray, *, paired: bool = False) -> FloatArray:
+def squared_distances(x: Any, z: Any, *, paired: bool = False) -> FloatArray:
     """Squared Euclidean distances between the rows of ``x`` and ``z``, shape (n, m), or (n,) if paired."""
     if paired:
         difference = x - z
@@ -190,7 +191,9 @@ class _Ard:
         for first in range(0, a.shape[0], 256):
             rows = slice(first, first + 256)
             product = v[rows] @ b
-            cross += np.asarray((a[rows].multiply(product) if sp.issparse(a) else a[rows] * product).sum(axis=0)).ravel()
+            cross += np.asarray(
+                (a[rows].multiply(product) if sp.issparse(a) else a[rows] * product).sum(axis=0)
+            ).ravel()
         return np.asarray(v.sum(axis=1) @ a2).ravel() + np.asarray(v.sum(axis=0) @ b2).ravel() - 2.0 * cross
 
 
@@ -256,7 +259,7 @@ class _TermBlock:
     def __init__(self, term: Term, x: Inputs, z: Inputs, paired: bool) -> None:
         self._blocks = [FAMILIES[f.family](f, x.parts[f.part], z.parts[f.part], paired) for f in term.factors]
         ends = np.cumsum([1, *(f.n_parameters for f in term.factors)])
-        self._slices = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self._slices = [slice(a, b) for a, b in pairwise(ends)]
         self._same: FloatArray | None = None
         if not term.factors:
             a, b = (x.index, z.index) if paired else (x.index[:, None], z.index[None, :])
@@ -326,7 +329,7 @@ class Kernel:
     def slices(self) -> list[slice]:
         """Where each term's parameters stand in θ."""
         ends = np.cumsum([0, *(term.n_parameters for term in self.terms)])
-        return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     @property
     def is_variance(self) -> AnyArray:

@@ -23,6 +23,7 @@ from accord.typing import FloatArray
 __all__ = ["LINEARISATIONS", "Preference", "expectation", "linearised", "point"]
 
 _SQRT2 = np.sqrt(2.0)
+_COARSE = {"xatol": 1e-3}
 # 16-point Gauss–Hermite rule for the standard normal.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -115,18 +116,20 @@ class Preference:
             return prior - float(weight @ log_p)
 
         if bias:
-            best = minimize_scalar(lambda c: loss(replace(found, bias=c)), bounds=(-5.0, 5.0), method="bounded")
+            best = minimize_scalar(
+                lambda c: loss(replace(found, bias=c)), bounds=(-5.0, 5.0), method="bounded", options=_COARSE
+            )
             found = replace(found, bias=float(best.x))
         if margin and np.any(value == 0.5):
-            best = minimize_scalar(lambda m: loss(replace(found, margin=m)), bounds=(1e-3, 5.0), method="bounded")
+            best = minimize_scalar(
+                lambda m: loss(replace(found, margin=m)), bounds=(1e-3, 5.0), method="bounded", options=_COARSE
+            )
             found = replace(found, margin=float(best.x))
         return found
 
 
 # (likelihood, mean, variance, value) → objective, slope and precision of each vote's Gaussian site
-Linearisation = Callable[
-    [Preference, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]
-]
+Linearisation = Callable[[Preference, FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def expectation(
@@ -151,7 +154,8 @@ def linearised(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The published linearisation Π Φ(z) ≈ N(y; G f̂, Q) ([SG18] section 5); each of shape (n_votes,).
 
-    G is the slope of Φ at the mean, Q the expected variance of a vote, y (1 − y) with y smoothed by a uniform Beta prior.
+    G is the slope of Φ at the mean, Q the expected variance of a vote, y (1 − y) with y smoothed by a uniform
+    Beta prior.
     """
     log_p, _, _ = expectation(likelihood, mean, variance, value)
     u = (mean + likelihood.bias) / _SQRT2

@@ -1,14 +1,16 @@
 """The product Matérn 3/2 kernel of [SG18], over the non-zeros only.
 
-k(x, x') = Π_d (1 + u_d) e^(−u_d), u_d = √3 |x_d − x'_d| / l_d. Where both texts lack a feature its factor is 1, so a pair
-of sparse rows costs only the features that one of them has.
+k(x, x') = Π_d (1 + u_d) e^(−u_d), u_d = √3 |x_d − x'_d| / l_d. Where both texts lack a feature its factor is 1, so a
+pair of sparse rows costs only the features that one of them has.
 """
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from accord.typing import AnyArray, FloatArray
+from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["product_gradient", "product_matrix"]
 
@@ -17,7 +19,7 @@ _FOLD = 32
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _log_dense(x, z, out, paired, symmetric):  # type: ignore[no-untyped-def]  # compiled by numba
+def _log_dense(x: AnyArray, z: AnyArray, out: FloatArray, paired: bool, symmetric: bool) -> None:
     n_columns = x.shape[1]
     for i in range(x.shape[0]):
         first, last = (i, i + 1) if paired else (0, i + 1 if symmetric else z.shape[0])
@@ -39,7 +41,18 @@ def _log_dense(x, z, out, paired, symmetric):  # type: ignore[no-untyped-def]  #
 
 
 @njit(cache=True, error_model="numpy")
-def _log_sparse(xd, xi, xp, zd, zi, zp, n_columns, out, paired, symmetric):  # type: ignore[no-untyped-def]  # numba
+def _log_sparse(
+    xd: FloatArray,
+    xi: IntArray,
+    xp: IntArray,
+    zd: FloatArray,
+    zi: IntArray,
+    zp: IntArray,
+    n_columns: int,
+    out: FloatArray,
+    paired: bool,
+    symmetric: bool,
+) -> None:
     row = np.zeros(n_columns)
     for i in range(len(xp) - 1):
         base = 0.0  # log k against an empty row
@@ -71,7 +84,7 @@ def _log_sparse(xd, xi, xp, zd, zi, zp, n_columns, out, paired, symmetric):  # t
 
 
 @njit(cache=True, error_model="numpy")
-def _gradient_dense(x, z, weights, gradient, paired):  # type: ignore[no-untyped-def]  # compiled by numba
+def _gradient_dense(x: FloatArray, z: FloatArray, weights: FloatArray, gradient: FloatArray, paired: bool) -> None:
     n_columns = x.shape[1]
     for i in range(x.shape[0]):
         first, last = (i, i + 1) if paired else (0, z.shape[0])
@@ -84,7 +97,17 @@ def _gradient_dense(x, z, weights, gradient, paired):  # type: ignore[no-untyped
 
 
 @njit(cache=True, error_model="numpy")
-def _gradient_sparse(xd, xi, xp, zd, zi, zp, weights, gradient, paired):  # type: ignore[no-untyped-def]  # numba
+def _gradient_sparse(
+    xd: FloatArray,
+    xi: IntArray,
+    xp: IntArray,
+    zd: FloatArray,
+    zi: IntArray,
+    zp: IntArray,
+    weights: FloatArray,
+    gradient: FloatArray,
+    paired: bool,
+) -> None:
     row = np.zeros(len(gradient))
     for i in range(len(xp) - 1):
         for e in range(xp[i], xp[i + 1]):
@@ -104,7 +127,7 @@ def _gradient_sparse(xd, xi, xp, zd, zi, zp, weights, gradient, paired):  # type
             row[xi[e]] = 0.0
 
 
-def _scaled(x: AnyArray, lengths: FloatArray) -> AnyArray:
+def _scaled(x: Any, lengths: FloatArray) -> Any:
     """√3 x / l, in the form that the loops read."""
     if sp.issparse(x):
         scaled = sp.csr_array(x, dtype=np.float64, copy=True)

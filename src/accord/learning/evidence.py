@@ -1,8 +1,8 @@
 """Hyper-parameters of a Gaussian process over items, by the evidence lower bound of the votes.
 
 With the sites held fixed the bound has a closed form and a closed-form gradient that hardly depends on the number of
-votes. :func:`fit` alternates: sites, then the voters and the likelihood, then a few steps of L-BFGS on the logarithms of
-variances and length-scales.
+votes. :func:`fit` alternates: sites, then the voters and the likelihood, then a few steps of L-BFGS on the logarithms
+of variances and length-scales.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from accord.inference.gaussian_process import (
     make_prior,
     solve_lower,
     start_sites,
+    sum_by,
 )
 from accord.inference.kernels import Inputs, Kernel
 from accord.inference.likelihoods import Preference
@@ -83,7 +84,7 @@ def evidence_loss(
         own = kernel.block(x, x, paired=True)
         between = kernel.block(x.take(votes.left), x.take(votes.right), paired=True)
         n, w = votes.n_items, sites.precision
-        own_weight = np.bincount(votes.left, w, n) + np.bincount(votes.right, w, n)
+        own_weight = sum_by(votes.left, w, n) + sum_by(votes.right, w, n)
         if scores is not None:
             own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=n)
 
@@ -131,8 +132,15 @@ def evidence_loss(
     return loss
 
 
-def gamma_scale(theta: FloatArray, is_variance: BoolArray, posterior: Posterior, prior: Prior, votes: Votes,
-                shape: float, rate: float) -> FloatArray:
+def gamma_scale(
+    theta: FloatArray,
+    is_variance: BoolArray,
+    posterior: Posterior,
+    prior: Prior,
+    votes: Votes,
+    shape: float,
+    rate: float,
+) -> FloatArray:
     """θ with one common variance s moved to its variational mean, 1/s ~ Gamma(shape, rate) ([SG18] section 5)."""
     size = posterior.mean.size
     carried = posterior.vote_variance - prior.residual
@@ -206,8 +214,12 @@ def fit(
                 counted = replace(counted, weight=weight)
         if learn_bias or margin:
             like = like.refit(
-                posterior.vote_mean, posterior.vote_variance, counted.value, counted.weight,
-                bias=learn_bias, margin=margin,
+                posterior.vote_mean,
+                posterior.vote_variance,
+                counted.value,
+                counted.weight,
+                bias=learn_bias,
+                margin=margin,
             )
         if marks is not None:
             marks = marks.refit(posterior.score_mean, posterior.score_variance)
@@ -236,7 +248,5 @@ def fit(
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
     theta, now, like, marks, people, counted, _ = state
     prior = make_prior(kernel, theta, x, z, counted, marks)
-    posterior = infer(
-        prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol
-    )
+    posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
     return Fit(theta, like, marks, people, counted, prior, posterior, convergence)

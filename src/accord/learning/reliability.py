@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from accord.inference.gaussian_process import sum_by
 from accord.inference.likelihoods import Preference
 from accord.typing import FloatArray, IntArray
 
@@ -65,4 +66,4 @@ class Voters:
         total = np.bincount(self.voter[known], self.weight[known], len(self.error))
         a, b = self.prior
         error = (a + random) / (a + b + total)
-        return replace(self, error=error), np.bincount(self.row, self.weight * genuine, len(value))
+        return replace(self, error=error), sum_by(self.row, self.weight * genuine, len(value))
