@@ -42,7 +42,7 @@ class Judgement:
     shown_left: int | None = None
     created_at: datetime | None = None
     response_ms: int | None = None
-    status: str = "given"  # given | skipped | undo
+    status: str = "done"  # done | skipped | not mentioned | undo
     skip_reason: str | None = None
     strategy: str | None = None
     propensity: float | None = None
@@ -125,7 +125,7 @@ def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
         query = (
             select(column, func.count())
             .where(
-                judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "given"
+                judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "done"
             )
             .group_by(column)
         )
