@@ -124,9 +124,7 @@ def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
     for column in (judgements.c.item, judgements.c.other):
         query = (
             select(column, func.count())
-            .where(
-                judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "done"
-            )
+            .where(judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "done")
             .group_by(column)
         )
         for key, count in connection.execute(query):

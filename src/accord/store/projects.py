@@ -16,6 +16,7 @@ __all__ = [
     "StoredProject",
     "add_items",
     "add_links",
+    "adopt",
     "audit_log",
     "change_project",
     "create_project",
@@ -83,6 +84,13 @@ def create_project(
     if created_by is not None:
         add_member(connection, key[0], created_by, "owner")
     return int(key[0])
+
+
+def adopt(connection: Connection, person_id: int) -> None:
+    """Make a person the owner of every project that has no owner yet."""
+    owned = select(memberships.c.project_id).where(memberships.c.role == "owner")
+    for key in connection.execute(select(projects.c.id).where(projects.c.id.not_in(owned))).scalars().all():
+        add_member(connection, key, person_id, "owner")
 
 
 def change_project(connection: Connection, project_id: int, **changes: Any) -> None:

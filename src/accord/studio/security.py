@@ -1,5 +1,6 @@
 """Who gets in and what a page may do: passwords, request forgery, headers, limits on size and rate."""
 
+import contextlib
 import hashlib
 import hmac
 import threading
@@ -47,7 +48,9 @@ class Passwords:
     def hash(self, password: str) -> str:
         """The hash to store; short passwords are refused."""
         if not 10 <= len(password) <= 500:
-            raise InputError(f"a password has at least 10 characters; this one has {len(password)}. Choose a longer one.")
+            raise InputError(
+                f"a password has at least 10 characters; this one has {len(password)}. Choose a longer one."
+            )
         return self._hasher.hash(password)
 
     def is_right(self, stored: str | None, password: str) -> bool:
@@ -151,10 +154,8 @@ class BodyLimit:
             if not refused:
                 await send(message)
 
-        try:
+        with contextlib.suppress(_TooLargeError):
             await self._app(scope, limited, watched)
-        except _TooLargeError:
-            pass
         if refused and not started:
             await _refuse(send, most)
 

@@ -86,13 +86,13 @@ def store_project(
         ),
     )
     projects.add_links(
-        connection, key, [{name: _plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")]
+        connection,
+        key,
+        [{name: _plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")],
     )
     stored, _ = projects.find_items(connection, key, limit=None)
     places = {item.item_id: item.key for item in stored}
-    judgements.append(
-        connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")]
-    )
+    judgements.append(connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")])
     return key
 
 

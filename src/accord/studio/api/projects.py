@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, HTTPException, Query, UploadFile
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 from sqlalchemy import Connection
 
 from accord.errors import InputError
@@ -76,7 +76,15 @@ def list_projects(visitor: CurrentPerson, studio: Studio) -> list[ProjectAnswer]
 
 
 def create_from_upload(
-    studio: StudioState, person_id: int, upload: UploadFile, *, name: str, word: str, settings: dict[str, Any], **texts: str
+    studio: StudioState,
+    person_id: int,
+    upload: UploadFile,
+    *,
+    name: str,
+    word: str,
+    settings: dict[str, Any],
+    question: str = "",
+    guidelines: str = "",
 ) -> int:
     """Make a project of an uploaded file: all of it, or nothing."""
     # Only the ending of the sent name is used; the file's place is ours.
@@ -89,7 +97,9 @@ def create_from_upload(
         project = read_upload(word, path, settings)
 
     def store(connection: Connection) -> int:
-        key = store_project(connection, project, name=name, created_by=person_id, **texts)
+        key = store_project(
+            connection, project, name=name, created_by=person_id, question=question, guidelines=guidelines
+        )
         projects.note(connection, key, person_id, "project made", texts=project.counts["items"])
         return key
 
@@ -126,10 +136,15 @@ def create_project(
 def project_settings(word: str, *, labels: str, aspects: str, n_ranks: int) -> dict[str, Any]:
     """The settings of a new project from what its form says."""
     named = {"labels": labels, "aspects": aspects}
-    lists = {key: list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip())) for key, text in named.items()}
+    lists = {
+        key: list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+        for key, text in named.items()
+    }
     if word == "aspects":
         if not 1 <= len(lists["aspects"]) <= 20:
-            raise InputError(f"aspect scores need 1 to 20 aspects; {len(lists['aspects'])} were given. Name them, with commas.")
+            raise InputError(
+                f"aspect scores need 1 to 20 aspects; {len(lists['aspects'])} were given. Name them, with commas."
+            )
         return {"aspects": lists["aspects"], "n_ranks": n_ranks}
     if word in {"threads", "links", "rationales"}:
         if not 2 <= len(lists["labels"]) <= 9:
@@ -186,5 +201,3 @@ def get_item(key: Key, access: Viewer, studio: Studio) -> ItemAnswer:
     if item is None:
         raise HTTPException(404, "there is no such text in this project.")
     return item_answer(item)
-
-

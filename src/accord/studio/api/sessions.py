@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, StringConstraints
+from sqlalchemy import Connection
 
 from accord.errors import InputError
-from accord.store import people
+from accord.store import people, projects
 from accord.store.people import Person
 from accord.studio.context import COOKIE, CurrentPerson, Studio, StudioState
 from accord.studio.security import csrf_token
@@ -15,7 +16,9 @@ __all__ = ["router", "sign_in"]
 
 router = APIRouter(tags=["sessions"])
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00]*$")]
 
 
@@ -77,10 +80,12 @@ def create_account(joining: Joining, request: Request, response: Response, studi
         )
     password_hash = studio.passwords.hash(joining.password)
 
-    def join(connection: people.Connection) -> Person:
+    def join(connection: Connection) -> Person:
         is_admin = invite.project_id is None
         person = people.create_person(connection, joining.name, password_hash=password_hash, is_admin=is_admin)
         people.accept_invite(connection, joining.invite, person.id)
+        if is_admin:
+            projects.adopt(connection, person.id)
         return person
 
     return sign_in(studio, response, studio.writer.write(join))
