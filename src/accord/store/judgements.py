@@ -60,8 +60,12 @@ def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -
     moment = now()
     values = [{**asdict(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
     dialect_insert = _INSERTS[connection.dialect.name]
-    statement = dialect_insert(judgements).on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
-    return sum(connection.execute(statement, chunk).rowcount for chunk in _chunks(values))
+    statement = (
+        dialect_insert(judgements)
+        .on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
+        .returning(judgements.c.id)
+    )
+    return sum(len(connection.execute(statement, chunk).all()) for chunk in _chunks(values))
 
 
 def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

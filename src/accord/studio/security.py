@@ -150,8 +150,8 @@ class BodyLimit:
 
         async def watched(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
-            if not refused:
+            if not refused:  # what the application makes of a cut-off request is not sent
+                started = True
                 await send(message)
 
         with contextlib.suppress(_TooLargeError):
