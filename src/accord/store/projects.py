@@ -24,6 +24,7 @@ __all__ = [
     "get_item",
     "get_project",
     "groups_of",
+    "items_by_id",
     "items_by_key",
     "note",
     "projects_of",
@@ -179,6 +180,12 @@ def items_by_key(connection: Connection, project_id: int, keys: Iterable[int]) -
     """Some texts of a project by key; keys of other projects are not found."""
     rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.id.in_(list(keys))))
     return {row.id: _item(row) for row in rows}
+
+
+def items_by_id(connection: Connection, project_id: int, ids: Iterable[str]) -> dict[str, StoredItem]:
+    """Some texts of a project by the id that people gave them."""
+    rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.item_id.in_(list(ids))))
+    return {row.item_id: _item(row) for row in rows}
 
 
 def find_items(

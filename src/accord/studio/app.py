@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
 
 from accord import __version__
 from accord.errors import InputError
@@ -15,6 +16,11 @@ from accord.store.database import Database
 from accord.store.writer import Writer
 from accord.studio.api import judge, people, projects, results, sessions
 from accord.studio.context import StudioState
+from accord.studio.pages import home
+from accord.studio.pages import judge as judge_pages
+from accord.studio.pages import people as people_pages
+from accord.studio.pages import results as result_pages
+from accord.studio.pages.rendering import render
 from accord.studio.security import BodyLimit, Passwords, SecurityHeaders
 
 __all__ = ["create_app"]
@@ -85,8 +91,19 @@ def create_app(
         detail = "the database does not answer; nothing was stored. Try again in a moment."
         return JSONResponse({"detail": detail}, status_code=503, headers={"retry-after": "2"})
 
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        if request.url.path.startswith("/api/") or request.method != "GET":
+            return JSONResponse({"detail": error.detail}, status_code=error.status_code, headers=error.headers)
+        if error.status_code == 401:
+            return RedirectResponse("/", status_code=303)
+        sentence = str(error.detail)
+        return render(request, "problem.html", status=error.status_code, sentence=sentence[:1].upper() + sentence[1:])
+
     for module in (sessions, projects, judge, results, people):
         app.include_router(module.router, prefix="/api")
+    for page in (home, judge_pages, result_pages, people_pages):
+        app.include_router(page.router)
 
     @app.get("/health", tags=["health"])
     def health() -> dict[str, str]:

@@ -30,13 +30,13 @@ class Address:
     first_link: str | None
 
 
-def default_database() -> str:
+def default_database(*, demo: bool = False) -> str:
     """The embedded database in the user's data folder."""
     from platformdirs import user_data_path
 
     folder = user_data_path("accord")
     folder.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{folder / 'studio.db'}"
+    return f"sqlite:///{folder / ('demo.db' if demo else 'studio.db')}"
 
 
 def prepare(database: Database, *, demo: bool) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from accord.data.project import Project
@@ -14,6 +15,7 @@ from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
+from accord.workflows.stability import pieces, stability
 from accord.workflows.words import verb_of
 
 __all__ = ["DEFAULT_MIX", "Refit", "refit"]
@@ -75,7 +77,20 @@ def _learn(project: Project, keys: Mapping[str, int]) -> tuple[Any, list[dict[st
         {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
         for row in frame.to_dict("records")
     ]
-    return model, rows, {}
+    return model, rows, _summary(project, frame) if project.word == "pairs" else {}
+
+
+def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
+    votes = project.comparisons()
+    state = stability(
+        ranking["score"].to_numpy(), ranking["low"].to_numpy(), ranking["high"].to_numpy(), n_votes=votes.n_votes
+    )
+    return {
+        "settled": state.settled,
+        "is_stable": state.is_stable,
+        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
+        "missing_joins": pieces(votes),
+    }
 
 
 def _plain(value: Any) -> Any:
