@@ -1,19 +1,28 @@
 """Exchange: projects between the store and the tables that the models and other programs read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlalchemy import Connection, select
 
+from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
+from accord.errors import InputError
 from accord.store import judgements, projects
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.store.tables import links
+from accord.workflows.import_ import project_of_tables
 
-__all__ = ["project_of", "store_project"]
+__all__ = ["project_of", "read_upload", "store_project"]
+
+_UPLOADS = (".csv", ".tsv", ".jsonl", ".parquet")
+_MOST_UNPACKED = 2**30
 
 
 def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True) -> Project:
@@ -130,5 +139,21 @@ def _judgement(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
 
 
 def read_upload(word: str, path: Path, settings: Mapping[str, Any]) -> Project:
-    """Read an uploaded table of texts into a project without judgements."""
-    raise NotImplementedError
+    """Read an uploaded table of texts; a table that would not fit in memory is refused before it is unpacked."""
+    if path.suffix not in _UPLOADS:
+        raise InputError(
+            f"an upload ends in {', '.join(_UPLOADS)}; this one ends in {path.suffix!r}. Convert it first."
+        )
+    if path.suffix == ".parquet":
+        try:
+            footer = pq.read_metadata(path)
+        except pa.ArrowException as error:
+            raise InputError(f"this is not a readable Parquet file: {error}") from None
+        size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
+        if size > _MOST_UNPACKED:
+            raise InputError(
+                f"an upload has at most {_MOST_UNPACKED:,} bytes when unpacked; this one says {size:,}. Split it."
+            )
+    rules = Rules(n_ranks=int(settings.get("n_ranks", 5)), labels=tuple(settings.get("labels", ())))
+    project = project_of_tables(word, [path], rules=rules)
+    return replace(project, settings={**project.settings, **settings}, source="upload")

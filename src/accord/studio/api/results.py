@@ -7,17 +7,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import pandas as pd
 from fastapi import APIRouter, HTTPException, Query, Response
 from pydantic import BaseModel
 
 from accord.store.scores import get_scores
 from accord.studio.context import Key, Owner, Studio, Viewer
 from accord.workflows.exchange import project_of
-from accord.workflows.export import export
+from accord.workflows.export import write_frame
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["results"])
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ResultsAnswer(BaseModel):
@@ -81,7 +84,10 @@ def export_project(
         project = project_of(connection, access.project, standing=not everything)
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory(prefix="accord-export-") as folder:
-        export(project, folder, form=form)
+        for name, frame in project.frames().items():
+            if len(frame):
+                harmless = _harmless(frame) if form in {"csv", "tsv"} else frame
+                write_frame(harmless.dropna(axis="columns", how="all"), Path(folder) / f"{name}.{form}")
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(Path(folder).iterdir()):
                 archive.write(path, path.name)
@@ -90,3 +96,20 @@ def export_project(
         media_type="application/zip",
         headers={"content-disposition": f'attachment; filename="accord-project-{access.project.id}.zip"'},
     )
+
+
+def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with an apostrophe before what a spreadsheet would run as a formula."""
+
+    def guard(value: Any) -> Any:
+        return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA and not _is_number(value) else value
+
+    return frame.apply(lambda column: column.map(guard) if column.dtype == object else column)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
