@@ -22,6 +22,10 @@ export class Judging {
     this.next();
   }
 
+  // While an answer is on its way, further keys and clicks do nothing: no vote falls on a pair not yet seen.
+  set busy(value) { this.root.dataset.busy = String(value); }
+  get busy() { return this.root.dataset.busy === "true"; }
+
   async next() {
     this.busy = true;
     try {
