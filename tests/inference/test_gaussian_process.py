@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
-from accord.inference.gaussian_process import Scores, Votes, infer, make_prior
+from accord.inference.gaussian_process import Scores, Votes, infer, make_prior, prepare
 from accord.inference.kernels import Factor, Inputs, Kernel, Term
 from accord.inference.likelihoods import Preference
 from accord.inference.scorer import Scorer
@@ -63,7 +63,7 @@ def test_posterior_matches_elliptical_slice_sampling(ties, likelihood):
         return likelihood.log_density((f[:, votes.left] - f[:, votes.right]).T, votes.value)[0].sum(axis=0)
 
     draws = slice_sample(covariance, log_likelihood, n_chains=300, n_steps=60, burn=150, rng=np.random.default_rng(1))
-    prior = make_prior(MATERN, THETA, x, None, votes)
+    prior = make_prior(prepare(MATERN, x, None, votes), THETA, votes)
     found = infer(prior, votes, likelihood)
     scorer = Scorer(MATERN, THETA, x, prior.root, found.mean, found.factor)
     scale = np.sqrt(np.diag(covariance).max())
@@ -86,7 +86,9 @@ def test_the_bound_lies_below_the_evidence_and_close_to_it():
         return prior.pdf([a, b]) * np.exp(Preference().log_density(z, votes.value)[0].sum())
 
     exact = np.log(dblquad(joint, -8, 8, -8, 8, epsabs=1e-9)[0])
-    bound = infer(make_prior(MATERN, THETA, x, None, votes, jitter=1e-12), votes, Preference(), tol=1e-9).bound
+    bound = infer(
+        make_prior(prepare(MATERN, x, None, votes), THETA, votes, jitter=1e-12), votes, Preference(), tol=1e-9
+    ).bound
     assert bound <= exact + 1e-6
     assert bound >= exact - 0.05
 
@@ -94,7 +96,7 @@ def test_the_bound_lies_below_the_evidence_and_close_to_it():
 @pytest.mark.parametrize("method", ["auto", "laplace"])
 def test_no_sweep_lowers_the_bound(method):
     x, votes = problem(15, 60, ties=True)
-    prior = make_prior(MATERN, THETA + 3.0, x, None, votes)
+    prior = make_prior(prepare(MATERN, x, None, votes), THETA + 3.0, votes)
     bounds = [infer(prior, votes, Preference(), method=method, max_iter=k, tol=0.0).bound for k in range(1, 12)]
     assert min(np.diff(bounds)) >= -1e-7
 
@@ -102,7 +104,7 @@ def test_no_sweep_lowers_the_bound(method):
 @pytest.mark.parametrize("method", ["auto", "variational", "laplace"])
 def test_every_method_agrees_on_the_order(method):
     x, votes = problem(12, 200)
-    prior = make_prior(MATERN, THETA, x, None, votes)
+    prior = make_prior(prepare(MATERN, x, None, votes), THETA, votes)
     found = infer(prior, votes, Preference(), method=method)
     exact = infer(prior, votes, Preference())
     assert np.corrcoef(prior.design @ found.mean, prior.design @ exact.mean)[0, 1] > 0.99
@@ -113,8 +115,12 @@ def test_items_as_inducing_points_change_nothing():
     kernel, theta = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)),)), np.array([0.4, 0.0])
     x, votes = problem(12, 40)
     marks = Scores(np.array([0, 3]), np.array([1.0, -1.0]), 0.1, 0.8, 0.5)
-    exact = infer(make_prior(kernel, theta, x, None, votes, marks), votes, Preference(), scores=marks, tol=1e-8)
-    points = infer(make_prior(kernel, theta, x, x, votes, marks), votes, Preference(), scores=marks, tol=1e-8)
+    exact = infer(
+        make_prior(prepare(kernel, x, None, votes), theta, votes, marks), votes, Preference(), scores=marks, tol=1e-8
+    )
+    points = infer(
+        make_prior(prepare(kernel, x, x, votes), theta, votes, marks), votes, Preference(), scores=marks, tol=1e-8
+    )
     assert_allclose(points.vote_mean, exact.vote_mean, atol=1e-3)
     assert_allclose(points.vote_variance, exact.vote_variance, atol=1e-3)
     assert_allclose(points.bound, exact.bound, atol=1e-2)
@@ -125,7 +131,7 @@ def test_scores_alone_give_plain_gaussian_regression():
     x, _ = problem(6, 1)
     none = Votes(np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros(0), 6)
     marks = Scores(np.array([0, 2, 5]), np.array([1.0, -0.5, 2.0]), offset=0.3, slope=1.0, noise=0.25)
-    prior = make_prior(kernel, theta, x, None, none, marks, jitter=1e-12)
+    prior = make_prior(prepare(kernel, x, None, none), theta, none, marks, jitter=1e-12)
     found = infer(prior, none, Preference(), scores=marks)
     gram = kernel.block(x).value(theta)
     seen = gram[np.ix_(marks.item, marks.item)] + 0.25 * np.eye(3)
@@ -139,7 +145,7 @@ def test_scores_alone_give_plain_gaussian_regression():
 def test_stochastic_inference_comes_close_to_the_exact_one():
     x, votes = problem(20, 400)
     kernel, theta = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)),)), np.array([0.4, 0.0])
-    prior = make_prior(kernel, theta, x, None, votes)
+    prior = make_prior(prepare(kernel, x, None, votes), theta, votes)
     exact = infer(prior, votes, Preference())
     found = stochastic_inference(
         kernel, theta, x, x, votes, Preference(), rng=np.random.default_rng(0), batch_size=100, n_epochs=30
@@ -155,7 +161,7 @@ def test_weights_count_like_repeated_votes():
     x, votes = problem(8, 10)
     twice = Votes(*(np.repeat(column, 2) for column in (votes.left, votes.right, votes.value, votes.weight)), 8)
     heavy = Votes(votes.left, votes.right, votes.value, 2.0 * votes.weight, 8)
-    a = infer(make_prior(MATERN, THETA, x, None, twice), twice, Preference(), tol=1e-9)
-    b = infer(make_prior(MATERN, THETA, x, None, heavy), heavy, Preference(), tol=1e-9)
+    a = infer(make_prior(prepare(MATERN, x, None, twice), THETA, twice), twice, Preference(), tol=1e-9)
+    b = infer(make_prior(prepare(MATERN, x, None, heavy), THETA, heavy), heavy, Preference(), tol=1e-9)
     assert_allclose(a.mean, b.mean, atol=1e-5)
     assert_allclose(a.bound, b.bound, atol=1e-5)

@@ -14,7 +14,7 @@ from accord.data.pairs import Comparisons, pair_frame
 from accord.errors import InputError
 from accord.features.groups import FeatureGroups
 from accord.inference.fixed_point import warn_unconverged
-from accord.inference.gaussian_process import Scores, Sites, Votes, infer, make_prior, start_sites
+from accord.inference.gaussian_process import Scores, Sites, Votes, infer, make_prior, prepare, start_sites
 from accord.inference.inducing import choose_points
 from accord.inference.kernels import Inputs, Kernel
 from accord.inference.likelihoods import Preference
@@ -74,6 +74,9 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         people, which look noiseless.
     hyperparameters : array of shape (n_parameters,) or None
         ``theta_`` of another ranker on the same features, kept as it is. Fit that one on raw votes.
+    learning_items : int or None
+        Hyper-parameters are learnt from the votes inside whole groups, drawn at random, of about so many items;
+        ``None`` (or items without groups) learns them from all votes.
     shrinkage : (float, float)
         Standard deviations of the log-normal priors of variances and length-scales.
     noise_prior : (float, float)
@@ -121,6 +124,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         standardise: bool = True,
         variance_guard: bool = False,
         hyperparameters: Any = None,
+        learning_items: int | None = 400,
         shrinkage: tuple[float, float] = (2.0, 1.0),
         noise_prior: tuple[float, float] = (2.0, 200.0),
         batch_size: int = 2000,
@@ -144,6 +148,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self.standardise = standardise
         self.variance_guard = variance_guard
         self.hyperparameters = hyperparameters
+        self.learning_items = learning_items
         self.shrinkage = shrinkage
         self.noise_prior = noise_prior
         self.batch_size = batch_size
@@ -251,7 +256,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self._errors: dict[str, float] = {}
 
     def _inputs(self, items: Items) -> Inputs:
-        index = np.array([self._index.get(name, -1) for name in items.ids], dtype=np.int64)
+        place = self._index
+        index = np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
         if self._groups is None:
             return Inputs((), index)
         if items.features is None:
@@ -287,6 +293,11 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
             self._learn_stochastically(x, points, votes, mode, rng)
             return
         voters = self._voters(counts)
+        some = self._some_groups(votes, rng) if mode == "mlii" and points is None and marks is None else None
+        if some is not None:
+            part = votes.inside(some)
+            self.theta_ = self._fit(x.take(some), None, part, mode, None, None, start_sites(part), True).theta
+            mode = "fixed"
         found = self._fit(x, points, votes, mode, marks, voters, self._memory.recall(counts, votes), learn)
         if self.variance_guard and learn and points is None:
             found = self._guarded(found, x)
@@ -304,7 +315,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         learn: bool,
     ) -> Fit:
         if not learn and voters is None and marks is None:
-            prior = make_prior(self.kernel_, self.theta_, x, points, votes)
+            prior = make_prior(prepare(self.kernel_, x, points, votes), self.theta_, votes)
             posterior = infer(prior, votes, self.likelihood_, method=self.inference, sites=sites, tol=0.05)
             return Fit(self.theta_, self.likelihood_, None, None, votes, prior, posterior, posterior.convergence)
         return fit(
@@ -325,6 +336,18 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
             max_outer=self.max_iter,
             tol=self.tol,
         )
+
+    def _some_groups(self, votes: Votes, rng: np.random.Generator) -> IntArray | None:
+        """Positions of the items of some whole groups, about ``learning_items`` of them; None means all."""
+        if self.learning_items is None or self.items_.groups is None or votes.n_items <= 1.25 * self.learning_items:
+            return None
+        groups = pd.factorize(self.items_.groups[self._voted])[0]
+        size = np.bincount(groups)
+        order = rng.permutation(size.size)
+        kept = order[np.cumsum(size[order]) <= self.learning_items]
+        rows = np.flatnonzero(np.isin(groups, kept))
+        # Votes between groups would be lost; then only all items will do.
+        return rows if rows.size and votes.inside(rows).left.size >= rows.size else None
 
     def _points(self, x: Inputs, rng: np.random.Generator) -> Inputs | None:
         if self.n_inducing is None and x.n <= _EXACT_LIMIT and self.inference != "svi":
@@ -374,7 +397,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         theta, self.variance_multiplier_ = choose_multiplier(
             self.kernel_, found.theta, x, found.votes, found.likelihood, groups, found.posterior.sites
         )
-        prior = make_prior(self.kernel_, theta, x, None, found.votes, found.scores)
+        prior = make_prior(prepare(self.kernel_, x, None, found.votes), theta, found.votes, found.scores)
         posterior = infer(prior, found.votes, found.likelihood, scores=found.scores, sites=found.posterior.sites)
         return replace(found, theta=theta, prior=prior, posterior=posterior)
 

@@ -16,15 +16,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numba import njit
 
 from accord.inference.fixed_point import Convergence, iterate
-from accord.inference.kernels import Inputs, Kernel
+from accord.inference.kernels import Block, Inputs, Kernel
 from accord.inference.likelihoods import LINEARISATIONS, Preference
 from accord.inference.numerics import cholesky
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
     "Posterior",
+    "Prepared",
     "Prior",
     "Scores",
     "Sites",
@@ -35,6 +37,7 @@ __all__ = [
     "jittered",
     "make_prior",
     "pair_dots",
+    "prepare",
     "solve_lower",
     "start_sites",
     "sum_by",
@@ -52,6 +55,12 @@ class Votes:
     value: FloatArray  # (n_votes,) 1, ½ or 0
     weight: FloatArray  # (n_votes,)
     n_items: int
+
+    def inside(self, rows: IntArray) -> "Votes":
+        """The votes between the items at some positions (sorted), renumbered."""
+        kept = np.isin(self.left, rows) & np.isin(self.right, rows)
+        left, right = np.searchsorted(rows, self.left[kept]), np.searchsorted(rows, self.right[kept])
+        return Votes(left, right, self.value[kept], self.weight[kept], rows.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,37 +127,47 @@ def solve_lower(root: FloatArray, right: FloatArray, *, transposed: bool = False
     )
 
 
-def pair_dots(rows: FloatArray, a: IntArray, b: IntArray, chunk: int = 8192) -> FloatArray:
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def pair_dots(rows: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     """Inner products of rows a and b, shape (n_pairs,), without an (n_pairs, m) array."""
     out = np.empty(len(a))
-    for first in range(0, len(a), chunk):
-        part = slice(first, first + chunk)
-        out[part] = np.einsum("ij,ij->i", rows[a[part]], rows[b[part]])
+    for k in range(len(a)):
+        total = 0.0
+        for d in range(rows.shape[1]):
+            total += rows[a[k], d] * rows[b[k], d]
+        out[k] = total
     return out
 
 
-def make_prior(
-    kernel: Kernel,
-    theta: FloatArray,
-    x: Inputs,
-    z: Inputs | None,
-    votes: Votes,
-    scores: Scores | None = None,
-    *,
-    jitter: float = 1e-6,
-) -> Prior:
-    """The whitened process at parameters ``theta``; ``z=None`` makes the items their own inducing points (exact)."""
-    n_scores = 0 if scores is None else scores.item.size
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The kernel between the items, votes and inducing points of one problem, ready for any θ."""
+
+    points: Block  # between the inducing points (the items themselves if exact)
+    cross: Block | None  # items × points
+    own: Block | None  # every item with itself
+    between: Block | None  # the two items of every vote
+
+
+def prepare(kernel: Kernel, x: Inputs, z: Inputs | None, votes: Votes) -> Prepared:
+    """Distances and inner products, computed once."""
     if z is None:
-        gram = kernel.block(x).value(theta)
-        root = cholesky(jittered(gram, jitter))
+        return Prepared(kernel.block(x), None, None, None)
+    pairs = kernel.block(x.take(votes.left), x.take(votes.right), paired=True)
+    return Prepared(kernel.block(z), kernel.block(x, z), kernel.block(x, x, paired=True), pairs)
+
+
+def make_prior(
+    prepared: Prepared, theta: FloatArray, votes: Votes, scores: Scores | None = None, *, jitter: float = 1e-6
+) -> Prior:
+    """The whitened process at parameters ``theta``."""
+    n_scores = 0 if scores is None else scores.item.size
+    root = cholesky(jittered(prepared.points.value(theta), jitter))
+    if prepared.cross is None or prepared.own is None or prepared.between is None:
         return Prior(root, root, np.zeros(votes.left.size), np.zeros(n_scores))
-    root = cholesky(jittered(kernel.block(z).value(theta), jitter))
-    design = solve_lower(root, kernel.block(x, z).value(theta).T).T.copy()
-    left = kernel.diagonal(theta, x) - np.einsum("ij,ij->i", design, design)
-    left = np.maximum(left, 0.0)
-    between = kernel.block(x.take(votes.left), x.take(votes.right), paired=True).value(theta)
-    cross = between - pair_dots(design, votes.left, votes.right)
+    design = np.ascontiguousarray(solve_lower(root, prepared.cross.value(theta).T).T)
+    left = np.maximum(prepared.own.value(theta) - np.einsum("ij,ij->i", design, design), 0.0)
+    cross = prepared.between.value(theta) - pair_dots(design, votes.left, votes.right)
     residual = np.maximum(left[votes.left] + left[votes.right] - 2.0 * cross, 0.0)
     return Prior(root, design, residual, left[scores.item] if scores is not None else np.zeros(0))
 

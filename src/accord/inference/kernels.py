@@ -76,24 +76,21 @@ class Block(Protocol):
         """Σ weights · ∂ value / ∂ θ, shape (n_parameters,)."""
 
 
-def _matern32(d2: FloatArray) -> FloatArray:
+# d² → the kernel, and its slope with ∂k/∂ log l = slope · d² (d² = Σ δ²/l²); they share the exponential
+def _matern32(d2: FloatArray) -> tuple[FloatArray, FloatArray]:
     r = np.sqrt(3.0 * d2)
-    return (1.0 + r) * np.exp(-r)
+    e = np.exp(-r)
+    r += 1.0
+    r *= e
+    return r, e * 3.0
 
 
-def _matern32_slope(d2: FloatArray) -> FloatArray:
-    # ∂k/∂ log l = slope · d², d² = Σ δ²/l²
-    return 3.0 * np.exp(-np.sqrt(3.0 * d2))
+def _rbf(d2: FloatArray) -> tuple[FloatArray, FloatArray]:
+    k = np.exp(-0.5 * d2)
+    return k, k
 
 
-def _rbf(d2: FloatArray) -> FloatArray:
-    return np.exp(-0.5 * d2)
-
-
-_PROFILES: dict[str, tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]] = {
-    "matern": (_matern32, _matern32_slope),
-    "rbf": (_rbf, _rbf),
-}
+_PROFILES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {"matern": _matern32, "rbf": _rbf}
 
 
 @dataclass(frozen=True)
@@ -149,38 +146,48 @@ class _Isotropic:
     """Stationary in the Euclidean distance, one length-scale: the distances are computed once."""
 
     def __init__(self, factor: Factor, x: Any, z: Any, paired: bool) -> None:
-        self._profile, self._slope = _PROFILES[factor.family]
+        self._profile = _PROFILES[factor.family]
         base = factor.base if factor.base.size > 1 else float(factor.base[0])
         a = _divided(x, base)
         self._d2 = squared_distances(a, a if z is x else _divided(z, base), paired=paired)
+        self._last: tuple[float, FloatArray, FloatArray] | None = None
+
+    def _at(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        if self._last is None or self._last[0] != theta[0]:
+            self._last = (float(theta[0]), *self._profile(self._d2 * np.exp(-2.0 * theta[0])))
+        return self._last
 
     def value(self, theta: FloatArray) -> FloatArray:
-        return self._profile(self._d2 * np.exp(-2.0 * theta[0]))
+        return self._at(theta)[1]
 
     def gradient(self, theta: FloatArray, weights: FloatArray) -> FloatArray:
-        d2 = self._d2 * np.exp(-2.0 * theta[0])
-        return np.array([np.vdot(weights, self._slope(d2) * d2)])
+        slope = self._at(theta)[2]
+        return np.array([np.exp(-2.0 * theta[0]) * np.vdot(weights, slope * self._d2)])
 
 
 class _Ard:
     """Stationary in the Euclidean distance, one length-scale a feature."""
 
     def __init__(self, factor: Factor, x: Any, z: Any, paired: bool) -> None:
-        self._profile, self._slope = _PROFILES[factor.family]
+        self._profile = _PROFILES[factor.family]
         self._x, self._z, self._paired, self._base = x, z, paired, factor.base
+        self._last: tuple[bytes, Any, Any, FloatArray, FloatArray] | None = None
 
-    def _scaled(self, theta: FloatArray) -> tuple[Any, Any]:
-        lengths = self._base * np.exp(theta)
-        a = _divided(self._x, lengths)
-        return a, a if self._z is self._x else _divided(self._z, lengths)
+    def _at(self, theta: FloatArray) -> tuple[bytes, Any, Any, FloatArray, FloatArray]:
+        key = theta.tobytes()
+        if self._last is None or self._last[0] != key:
+            lengths = self._base * np.exp(theta)
+            a = _divided(self._x, lengths)
+            b = a if self._z is self._x else _divided(self._z, lengths)
+            self._last = (key, a, b, *self._profile(squared_distances(a, b, paired=self._paired)))
+        return self._last
 
     def value(self, theta: FloatArray) -> FloatArray:
-        a, b = self._scaled(theta)
-        return self._profile(squared_distances(a, b, paired=self._paired))
+        return self._at(theta)[3]
 
     def gradient(self, theta: FloatArray, weights: FloatArray) -> FloatArray:
-        a, b = self._scaled(theta)
-        v = weights * self._slope(squared_distances(a, b, paired=self._paired))
+        _, a, b, _, slope = self._at(theta)
+        v = weights * slope
         if self._paired:
             difference = a - b
             squares = difference.multiply(difference) if sp.issparse(difference) else difference**2
@@ -274,7 +281,7 @@ class _TermBlock:
         values = self._values(theta)
         product = np.exp(theta[0]) * values[0]
         for other in values[1:]:
-            product = product * other
+            product *= other
         return product
 
     def gradient(self, theta: FloatArray, weights: FloatArray) -> FloatArray:

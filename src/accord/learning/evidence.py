@@ -13,6 +13,7 @@ import scipy.linalg
 from accord.inference.fixed_point import Convergence, iterate
 from accord.inference.gaussian_process import (
     Posterior,
+    Prepared,
     Prior,
     Scores,
     Sites,
@@ -21,11 +22,12 @@ from accord.inference.gaussian_process import (
     infer,
     jittered,
     make_prior,
+    prepare,
     solve_lower,
     start_sites,
     sum_by,
 )
-from accord.inference.kernels import Inputs, Kernel
+from accord.inference.kernels import Block, Inputs, Kernel
 from accord.inference.likelihoods import Preference
 from accord.inference.numerics import cholesky
 from accord.learning.optimise import Loss, minimise_lbfgs
@@ -64,8 +66,7 @@ class Fit:
 
 def evidence_loss(
     kernel: Kernel,
-    x: Inputs,
-    z: Inputs | None,
+    prepared: Prepared,
     votes: Votes,
     sites: Sites,
     scores: Scores | None = None,
@@ -73,20 +74,11 @@ def evidence_loss(
     jitter: float = 1e-6,
     shrinkage: Shrinkage | None = None,
 ) -> Loss:
-    """Minus the bound at fixed sites (up to a constant) with its gradient, as a function of θ.
-
-    The kernel is prepared once: distances and inner products do not depend on θ.
-    """
-    items = kernel.block(x if z is None else z)
-    is_variance = kernel.is_variance
-    if z is not None:
-        cross = kernel.block(x, z)
-        own = kernel.block(x, x, paired=True)
-        between = kernel.block(x.take(votes.left), x.take(votes.right), paired=True)
-        n, w = votes.n_items, sites.precision
-        own_weight = sum_by(votes.left, w, n) + sum_by(votes.right, w, n)
-        if scores is not None:
-            own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=n)
+    """Minus the bound at fixed sites (up to a constant) with its gradient, as a function of θ."""
+    items, is_variance, w = prepared.points, kernel.is_variance, sites.precision
+    own_weight = sum_by(votes.left, w, votes.n_items) + sum_by(votes.right, w, votes.n_items)
+    if scores is not None:
+        own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=votes.n_items)
 
     def exact(theta: FloatArray) -> tuple[float, FloatArray]:
         root = cholesky(jittered(items.value(theta), jitter))
@@ -101,7 +93,7 @@ def evidence_loss(
         weights -= precision.toarray()
         return value, items.gradient(theta, 0.5 * weights)
 
-    def inducing(theta: FloatArray) -> tuple[float, FloatArray]:
+    def inducing(theta: FloatArray, cross: Block, own: Block, between: Block) -> tuple[float, FloatArray]:
         root = cholesky(jittered(items.value(theta), jitter))
         design = solve_lower(root, cross.value(theta).T).T
         prior = Prior(root, design, np.zeros(0), np.zeros(0))
@@ -123,7 +115,10 @@ def evidence_loss(
         return value, gradient
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = (exact if z is None else inducing)(theta)
+        if prepared.cross is None or prepared.own is None or prepared.between is None:
+            value, gradient = exact(theta)
+        else:
+            value, gradient = inducing(theta, prepared.cross, prepared.own, prepared.between)
         if shrinkage is None:
             return -value, -gradient
         penalty, slope = shrinkage.penalty(theta, is_variance)
@@ -197,6 +192,7 @@ def fit(
         Limits of the last inference.
     """
     is_variance = kernel.is_variance
+    prepared = prepare(kernel, x, z, votes)
     bounds = [(-9.0, 9.0)] * kernel.n_parameters
     margin = likelihood.margin is not None
 
@@ -204,7 +200,7 @@ def fit(
 
     def step(state: State) -> State:
         theta, now, like, marks, people, counted, _ = state
-        prior = make_prior(kernel, theta, x, z, counted, marks)
+        prior = make_prior(prepared, theta, counted, marks)
         rounds = 3 if people is not None else 1
         for _ in range(rounds):
             posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=3, tol=bound_tol)
@@ -224,7 +220,7 @@ def fit(
         if marks is not None:
             marks = marks.refit(posterior.score_mean, posterior.score_variance)
         if learn == "mlii":
-            loss = evidence_loss(kernel, x, z, counted, now, marks, shrinkage=shrinkage)
+            loss = evidence_loss(kernel, prepared, counted, now, marks, shrinkage=shrinkage)
             theta = minimise_lbfgs(loss, theta, max_iter=inner_iter, tol=1e-3, bounds=bounds).weights
         elif learn == "gamma":
             theta = gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
@@ -247,6 +243,6 @@ def fit(
     if learn != "fixed" or learn_bias or margin or scores is not None or voters is not None:
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
     theta, now, like, marks, people, counted, _ = state
-    prior = make_prior(kernel, theta, x, z, counted, marks)
+    prior = make_prior(prepared, theta, counted, marks)
     posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
     return Fit(theta, like, marks, people, counted, prior, posterior, convergence)

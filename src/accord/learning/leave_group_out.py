@@ -11,7 +11,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from accord.inference.gaussian_process import Posterior, Prior, Sites, Votes, infer, item_sites, make_prior, solve_lower
+from accord.inference.gaussian_process import (
+    Posterior,
+    Prior,
+    Sites,
+    Votes,
+    infer,
+    item_sites,
+    make_prior,
+    prepare,
+    solve_lower,
+)
 from accord.inference.kernels import Inputs, Kernel
 from accord.inference.likelihoods import Preference
 from accord.typing import BoolArray, FloatArray, IntArray
@@ -77,11 +87,12 @@ def choose_multiplier(
     Tries 1, ½, ¼ … and stops at the first that is no better than the one before.
     """
     is_variance: BoolArray = kernel.is_variance
+    prepared = prepare(kernel, x, None, votes)
 
     def loss(multiplier: float, start: Sites) -> tuple[float, FloatArray, Sites]:
         moved = theta.copy()
         moved[is_variance] += np.log(multiplier)
-        prior = make_prior(kernel, moved, x, None, votes)
+        prior = make_prior(prepared, moved, votes)
         posterior = infer(prior, votes, likelihood, sites=start, tol=0.05)
         return leave_group_out_loss(prior, posterior, votes, likelihood, groups), moved, posterior.sites
 
