@@ -12,12 +12,9 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import accord` and `accord --help` stay fast.
 _LAZY: dict[str, str] = {
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
-<<<<<<< HEAD
     "PreferenceRanker": "accord.estimators.pairs",
-=======
     "Project": "accord.data.project",
     "open_example": "accord.workflows.projects",
->>>>>>> main
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]

@@ -160,7 +160,6 @@ class Comparisons:
         return pd.DataFrame(columns)
 
 
-<<<<<<< HEAD
 def pair_frame(X: Any) -> pd.DataFrame:
     """The ids ``left`` and ``right`` of a table or an array with two columns."""
     if not hasattr(X, "columns") and not isinstance(X, dict):
@@ -180,7 +179,8 @@ def _one_a_row(values: Any, n: int, *, what: str) -> AnyArray:
     if column.shape != (n,):
         raise InputError(f"every pair needs one {what}; there are {n} pairs and the shape is {column.shape}.")
     return column
-=======
+
+
 def _ids_of(left: "pd.Series[Any]", right: "pd.Series[Any]") -> list[str]:
     """The ids that occur, sorted; a missing one is refused with its row."""
     ids: set[str] = set()
@@ -193,4 +193,3 @@ def _ids_of(left: "pd.Series[Any]", right: "pd.Series[Any]") -> list[str]:
             )
         ids |= {str(name) for name in column.unique()}
     return sorted(ids)
->>>>>>> main

@@ -197,6 +197,25 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self._learn(rng, learn=True)
         return self
 
+    def learn_hyperparameters(self, X: Any, y: Any, *, items: Items | None = None) -> FloatArray:
+        """Hyper-parameters of these votes, to be passed as ``hyperparameters``; the posterior is not computed."""
+        self._check_settings()
+        self._comparisons, self._scores = Comparisons.from_xy(X, y, items), {}
+        self.items_ = self._comparisons.items
+        rng = np.random.default_rng(self.random_state)
+        self._lay_out(rng)
+        counts = self._count()
+        self._voted = np.union1d(counts.left, counts.right).astype(np.int64)
+        x, votes = self._inputs(self.items_).take(self._voted), counts.votes(self._voted)
+        some = self._some_groups(votes, rng)
+        rows = np.arange(x.n) if some is None else some
+        points, part = self._points(x.take(rows), rng), votes.inside(rows)
+        return self._fit(x.take(rows), points, part, "mlii", None, None, start_sites(part), True).theta
+
+    def _count(self) -> VoteCounts:
+        given = self._comparisons
+        return count_votes(given.left, given.right, given.value, given.weight, oriented=self.position_bias)
+
     def partial_fit(
         self, X: Any, y: Any, *, annotator: Any = None, sample_weight: Any = None, items: Items | None = None
     ) -> "PreferenceRanker":
@@ -278,8 +297,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self._memory = SiteMemory(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     def _learn(self, rng: np.random.Generator, *, learn: bool) -> None:
-        given = self._comparisons
-        counts = count_votes(given.left, given.right, given.value, given.weight, oriented=self.position_bias)
+        counts = self._count()
         scored = self._index_scores()
         self._voted = np.union1d(np.union1d(counts.left, counts.right), scored[0]).astype(np.int64)
         everything = self._inputs(self.items_)
@@ -314,9 +332,10 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         sites: Sites,
         learn: bool,
     ) -> Fit:
+        method = "auto" if self.inference == "svi" else self.inference
         if not learn and voters is None and marks is None:
             prior = make_prior(prepare(self.kernel_, x, points, votes), self.theta_, votes)
-            posterior = infer(prior, votes, self.likelihood_, method=self.inference, sites=sites, tol=0.05)
+            posterior = infer(prior, votes, self.likelihood_, method=method, sites=sites, tol=0.05)
             return Fit(self.theta_, self.likelihood_, None, None, votes, prior, posterior, posterior.convergence)
         return fit(
             self.kernel_,
@@ -330,7 +349,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
             scores=marks,
             voters=voters,
             sites=sites,
-            method=self.inference,
+            method=method,
             shrinkage=Shrinkage(*self.shrinkage),
             gamma=self.noise_prior,
             max_outer=self.max_iter,

@@ -127,6 +127,11 @@ def evidence_loss(
     return loss
 
 
+def _log_gamma(log_scale: float, shape: float, rate: float) -> float:
+    """Log density of log s where 1/s ~ Gamma(shape, rate), up to a constant."""
+    return -shape * log_scale - rate * float(np.exp(-log_scale))
+
+
 def gamma_scale(
     theta: FloatArray,
     is_variance: BoolArray,
@@ -196,10 +201,11 @@ def fit(
     bounds = [(-9.0, 9.0)] * kernel.n_parameters
     margin = likelihood.margin is not None
 
-    State = tuple[FloatArray, Sites, Preference, Scores | None, Voters | None, Votes, float]
+    # θ, sites, likelihood, scores, voters, votes, and the last θ that raised the bound with its bound
+    State = tuple[FloatArray, Sites, Preference, Scores | None, Voters | None, Votes, float, FloatArray]
 
     def step(state: State) -> State:
-        theta, now, like, marks, people, counted, _ = state
+        theta, now, like, marks, people, counted, reached, best = state
         prior = make_prior(prepared, theta, counted, marks)
         rounds = 3 if people is not None else 1
         for _ in range(rounds):
@@ -223,8 +229,13 @@ def fit(
             loss = evidence_loss(kernel, prepared, counted, now, marks, shrinkage=shrinkage)
             theta = minimise_lbfgs(loss, theta, max_iter=inner_iter, tol=1e-3, bounds=bounds).weights
         elif learn == "gamma":
-            theta = gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
-        return theta, now, like, marks, people, counted, posterior.bound
+            objective = posterior.bound + _log_gamma(theta[is_variance].mean(), *gamma)
+            if objective < reached - 1e-6 * abs(reached):
+                # The update knows the inducing points only; where it went too far for the items, go half the way back.
+                return 0.5 * (theta + best), now, like, marks, people, counted, reached, best
+            best, theta = theta, gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
+            return theta, now, like, marks, people, counted, objective, best
+        return theta, now, like, marks, people, counted, posterior.bound, best
 
     def change(old: State, new: State) -> float:
         moved = [abs(new[2].bias - old[2].bias)]
@@ -236,13 +247,25 @@ def fit(
         if new[4] is not None and old[4] is not None:
             moved.append(float(np.abs(new[4].error - old[4].error).mean()))
         # A hundredth of a unit in the likelihood's own parameters counts like a thousandth of the bound.
+        if learn == "gamma":
+            moved.append(float(np.abs(new[0] - old[0]).max()))
         return max(0.1 * max(moved), abs(new[6] - old[6]) / max(1.0, abs(new[6])))
 
-    state: State = (start, start_sites(votes) if sites is None else sites, likelihood, scores, voters, votes, -np.inf)
+    state: State = (
+        start,
+        start_sites(votes) if sites is None else sites,
+        likelihood,
+        scores,
+        voters,
+        votes,
+        -np.inf,
+        start,
+    )
     convergence = Convergence(True, 0, 0.0)
     if learn != "fixed" or learn_bias or margin or scores is not None or voters is not None:
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
-    theta, now, like, marks, people, counted, _ = state
+    theta, now, like, marks, people, counted, _, best = state
+    theta = best if learn == "gamma" else theta
     prior = make_prior(prepared, theta, counted, marks)
     posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
     return Fit(theta, like, marks, people, counted, prior, posterior, convergence)
