@@ -1,7 +1,7 @@
 """Many people voting at once: a client for load and crash tests.
 
-Run it by hand against a studio of your own: ``python tests/studio/voters.py URL --voters 200 --seconds 60``. The studio
-must be a demonstration, because every voter enters as a guest.
+Run it by hand against a studio of your own, with the database it uses, in which the voters get their accounts:
+``python tests/studio/voters.py URL DATABASE --voters 200 --seconds 60``.
 """
 
 import argparse
@@ -13,6 +13,9 @@ import uuid
 from dataclasses import dataclass, field
 
 import httpx
+
+from accord.store import people
+from accord.store.database import open_database
 
 
 @dataclass
@@ -28,12 +31,20 @@ class Record:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
-async def voter(client, project, record, stop, pause, rng):
-    """One guest: ask, think, vote; a vote that got no answer is sent again until it gets one."""
-    entered = await _patiently(client, "POST", "/demo", None, {}, stop, record, timed=False)
-    if entered is None:
-        return
-    headers = {"authorization": f"Bearer {entered['token']}"}
+def enrol(database, project, n):
+    """Make ``n`` judges of a project; returns their session tokens."""
+    tokens = []
+    with database.write() as connection:
+        for _ in range(n):
+            person = people.create_person(connection, f"voter {uuid.uuid4().hex[:12]}", password_hash=None)
+            people.add_member(connection, project, person.id, "judge")
+            tokens.append(people.start_session(connection, person.id))
+    return tokens
+
+
+async def voter(client, project, token, record, stop, pause, rng):
+    """One judge: ask, think, vote; a vote that got no answer is sent again until it gets one."""
+    headers = {"authorization": f"Bearer {token}"}
     while not stop.is_set():
         question = await _patiently(
             client, "POST", f"/api/projects/{project}/questions/next", None, headers, stop, record
@@ -51,7 +62,7 @@ async def voter(client, project, record, stop, pause, rng):
             record.acknowledged.append(stored["request_id"])
 
 
-async def _patiently(client, method, path, body, headers, stop, record, *, timed=True):
+async def _patiently(client, method, path, body, headers, stop, record):
     while True:
         started = time.perf_counter()
         try:
@@ -60,8 +71,7 @@ async def _patiently(client, method, path, body, headers, stop, record, *, timed
             record.errors.append(type(error).__name__)
         else:
             if answer.status_code < 400:
-                if timed:
-                    record.seconds.append(time.perf_counter() - started)
+                record.seconds.append(time.perf_counter() - started)
                 return answer.json()
             record.errors.append(f"{answer.status_code} {answer.text[:120]}")
             if answer.status_code not in {429, 500, 502, 503}:
@@ -71,14 +81,14 @@ async def _patiently(client, method, path, body, headers, stop, record, *, timed
         await asyncio.sleep(0.1)
 
 
-async def crowd(url, *, project, voters, seconds, pause, seed=0):
-    """Let ``voters`` people vote for some seconds; returns what they saw."""
+async def crowd(url, tokens, *, project, seconds, pause, seed=0):
+    """Let the holders of ``tokens`` vote for some seconds; returns what they saw."""
     record, stop, rng = Record(), asyncio.Event(), random.Random(seed)
-    limits = httpx.Limits(max_connections=voters, max_keepalive_connections=voters)
+    limits = httpx.Limits(max_connections=len(tokens), max_keepalive_connections=len(tokens))
     async with httpx.AsyncClient(base_url=url, timeout=30.0, limits=limits, trust_env=False) as client:
         people = [
-            asyncio.create_task(voter(client, project, record, stop, pause, random.Random(rng.random())))
-            for _ in range(voters)
+            asyncio.create_task(voter(client, project, token, record, stop, pause, random.Random(rng.random())))
+            for token in tokens
         ]
         await asyncio.sleep(seconds)
         stop.set()
@@ -89,13 +99,16 @@ async def crowd(url, *, project, voters, seconds, pause, seed=0):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("url")
+    parser.add_argument("database")
     parser.add_argument("--project", type=int, default=1)
     parser.add_argument("--voters", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--pause", type=float, default=1.0, help="mean seconds of thought before a vote")
     options = parser.parse_args()
+    database = open_database(options.database)
+    tokens = enrol(database, options.project, options.voters)
     record = asyncio.run(
-        crowd(options.url, project=options.project, voters=options.voters, seconds=options.seconds, pause=options.pause)
+        crowd(options.url, tokens, project=options.project, seconds=options.seconds, pause=options.pause)
     )
     summary = {
         "votes": len(record.acknowledged),
