@@ -2,14 +2,14 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import uuid
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from sqlalchemy import create_engine, text
 
@@ -53,15 +53,11 @@ class PostgresServer:
     def kill(self):
         """Kill the server and all its processes at once, as a crash would."""
         pid = int((self._data / "postmaster.pid").read_text().splitlines()[0])
-        children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout.split()
-        for process in [pid, *map(int, children)]:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
-            pass
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(processes, timeout=10)
 
     def remove(self):
         subprocess.run(

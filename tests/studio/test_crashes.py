@@ -65,26 +65,42 @@ def check(database, project, acknowledged):
     assert set(counts.values()) <= {1}
 
 
+async def more_votes(record, n):
+    """Wait until ``n`` more votes are acknowledged."""
+    goal = len(record.acknowledged) + n
+    while len(record.acknowledged) < goal:
+        await asyncio.sleep(0.05)
+
+
+def vote_while(url, tokens, project, disturb):
+    """Let people vote while ``disturb`` is called again and again, each time in the middle of some votes."""
+    rng = random.Random(1)
+
+    async def during(record):
+        for _ in range(KILLS):
+            await more_votes(record, rng.randint(5, 25))
+            await asyncio.to_thread(disturb)
+        await more_votes(record, 10)
+
+    async def bounded():
+        return await asyncio.wait_for(crowd(url, tokens, project=project, pause=0.02, during=during), 60 + 60 * KILLS)
+
+    return asyncio.run(bounded())
+
+
 def test_killing_the_server_in_the_middle_of_votes_loses_none(database_url, free_port):
     database, project = prepare(database_url)
     tokens = enrol(database, project, VOTERS)
-    rng = random.Random(1)
+    running = [start(database_url, free_port)]
 
-    async def disturbed():
-        process = start(database_url, free_port)
-        voting = asyncio.create_task(
-            crowd(f"http://127.0.0.1:{free_port}", tokens, project=project, seconds=6.0 * KILLS, pause=0.05)
-        )
-        for _ in range(KILLS):
-            await asyncio.sleep(rng.uniform(1.0, 2.5))
-            kill(process)
-            process = await asyncio.to_thread(start, database_url, free_port)
-        record = await voting
-        kill(process)
-        return record
+    def disturb():
+        kill(running.pop())
+        running.append(start(database_url, free_port))
 
-    record = asyncio.run(disturbed())
-    assert len(record.acknowledged) > 10
+    try:
+        record = vote_while(f"http://127.0.0.1:{free_port}", tokens, project, disturb)
+    finally:
+        kill(running.pop())
     check(database, project, record.acknowledged)
     database.close()
 
@@ -93,24 +109,17 @@ def test_killing_the_server_in_the_middle_of_votes_loses_none(database_url, free
 def test_killing_postgresql_in_the_middle_of_votes_loses_none(own_postgres, free_port):
     database, project = prepare(own_postgres.url)
     tokens = enrol(database, project, VOTERS)
-    rng = random.Random(2)
-
-    async def disturbed():
-        process = start(own_postgres.url, free_port)
-        voting = asyncio.create_task(
-            crowd(f"http://127.0.0.1:{free_port}", tokens, project=project, seconds=6.0 * KILLS, pause=0.05)
-        )
-        for _ in range(KILLS):
-            await asyncio.sleep(rng.uniform(1.0, 2.5))
-            await asyncio.to_thread(own_postgres.kill)
-            await asyncio.to_thread(own_postgres.start)
-        record = await voting
-        kill(process)
-        return record
-
-    record = asyncio.run(disturbed())
-    assert len(record.acknowledged) > 10
     database.close()
+    server = start(own_postgres.url, free_port)
+
+    def disturb():
+        own_postgres.kill()
+        own_postgres.start()
+
+    try:
+        record = vote_while(f"http://127.0.0.1:{free_port}", tokens, project, disturb)
+    finally:
+        kill(server)
     database = wait_until_open(own_postgres.url, seconds=30)
     check(database, project, record.acknowledged)
     database.close()

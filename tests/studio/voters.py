@@ -81,8 +81,8 @@ async def _patiently(client, method, path, body, headers, stop, record):
         await asyncio.sleep(0.1)
 
 
-async def crowd(url, tokens, *, project, seconds, pause, seed=0):
-    """Let the holders of ``tokens`` vote for some seconds; returns what they saw."""
+async def crowd(url, tokens, *, project, pause, during, seed=0):
+    """Let the holders of ``tokens`` vote until ``during`` (a coroutine) is done; returns what they saw."""
     record, stop, rng = Record(), asyncio.Event(), random.Random(seed)
     limits = httpx.Limits(max_connections=len(tokens), max_keepalive_connections=len(tokens))
     async with httpx.AsyncClient(base_url=url, timeout=30.0, limits=limits, trust_env=False) as client:
@@ -90,7 +90,7 @@ async def crowd(url, tokens, *, project, seconds, pause, seed=0):
             asyncio.create_task(voter(client, project, token, record, stop, pause, random.Random(rng.random())))
             for token in tokens
         ]
-        await asyncio.sleep(seconds)
+        await during(record)
         stop.set()
         await asyncio.gather(*people)
     return record
@@ -108,7 +108,13 @@ def main():
     database = open_database(options.database)
     tokens = enrol(database, options.project, options.voters)
     record = asyncio.run(
-        crowd(options.url, tokens, project=options.project, seconds=options.seconds, pause=options.pause)
+        crowd(
+            options.url,
+            tokens,
+            project=options.project,
+            pause=options.pause,
+            during=lambda record: asyncio.sleep(options.seconds),
+        )
     )
     summary = {
         "votes": len(record.acknowledged),
