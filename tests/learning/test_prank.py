@@ -106,3 +106,14 @@ def test_an_unknown_rule_is_refused():
     x, ranks = texts()
     with pytest.raises(InputError, match="crammer_singer, figure_1"):
         train_prank(x, ranks, n_ranks=4, rule="other")
+
+
+def test_several_orders_give_the_mean_of_their_rankers():
+    x, ranks = texts()
+    together = train_prank(x, ranks, n_ranks=4, n_epochs=2, n_orders=3, rng=np.random.default_rng(9))
+    rng = np.random.default_rng(9)
+    apart = [train_prank(x, ranks, n_ranks=4, n_epochs=2, rng=rng) for _ in range(3)]
+    for epoch in range(2):
+        assert_allclose(together[epoch].weights, np.mean([run[epoch].weights for run in apart], axis=0), atol=1e-12)
+    with pytest.raises(InputError, match="give rng"):
+        train_prank(x, ranks, n_ranks=4, n_orders=2)

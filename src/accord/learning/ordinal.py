@@ -22,7 +22,8 @@ from accord.typing import FloatArray, IntArray
 
 __all__ = [
     "OrdinalLogits", "all_threshold_loss", "choose_penalty", "fit_all_threshold", "fit_cumulative", "fit_stacked",
-    "folds", "median_ranks", "mode_ranks", "ordinal_probabilities", "rank_probabilities", "threshold_targets",
+    "folds", "median_ranks", "mode_ranks", "ordinal_logits", "ordinal_probabilities", "rank_probabilities",
+    "threshold_targets",
 ]  # fmt: skip
 
 
@@ -157,10 +158,14 @@ def fit_stacked(
     return OrdinalLogits(weights, bias, second[:-1], second[-1], ranks.shape[1]), out_of_fold
 
 
+def ordinal_logits(model: OrdinalLogits, x: Any) -> FloatArray:
+    """Logits of "above r" of every aspect, shape (n_texts, n_aspects · (n_ranks − 1))."""
+    return (np.asarray(x @ model.weights) + model.bias) @ model.mixing + model.mixed_bias
+
+
 def ordinal_probabilities(model: OrdinalLogits, x: Any) -> FloatArray:
     """Probabilities of every rank, shape (n_texts, n_aspects, n_ranks)."""
-    first = np.asarray(x @ model.weights) + model.bias
-    return rank_probabilities(first @ model.mixing + model.mixed_bias, model.n_aspects)
+    return rank_probabilities(ordinal_logits(model, x), model.n_aspects)
 
 
 def all_threshold_loss(

@@ -108,6 +108,7 @@ def train_prank(
     similarity: FloatArray | None = None,
     agreement: FloatArray | None = None,
     rng: np.random.Generator | None = None,
+    n_orders: int = 1,
 ) -> list[PRankWeights]:
     """Train rankers online; the weights after each epoch.
 
@@ -128,6 +129,9 @@ def train_prank(
         Good Grief: agreement scores of the training texts, already scaled by α.
     rng : numpy.random.Generator, optional
         Shuffles the texts before each epoch; without it they come in the order given.
+    n_orders : int
+        Train this often, each time in another order, and take the mean of the weights. An online ranker depends on the
+        order of its texts; the mean of a few is better than any of them.
 
     Returns
     -------
@@ -135,25 +139,27 @@ def train_prank(
     """
     if rule not in RULES:
         raise InputError(f"an update rule is one of {', '.join(RULES)}; got {rule!r}.")
+    if n_orders > 1 and rng is None:
+        raise InputError(f"{n_orders} orders of the texts need a generator that makes them; give rng.")
     x = sp.csr_array(x, dtype=np.float64)
     y = np.ascontiguousarray(ranks, dtype=np.int64)
     (n, d), m = x.shape, y.shape[1]
     mixing = np.eye(m) if similarity is None else np.eye(m) + similarity
     agree = np.zeros(n) if agreement is None else np.ascontiguousarray(agreement, dtype=np.float64)
-    w, w_sum = np.zeros((d, m)), np.zeros((d, m))
-    b, b_sum = np.zeros((m, n_ranks - 1)), np.zeros((m, n_ranks - 1))
-    order, step, history = np.arange(n), 1.0, []
-    for _ in range(n_epochs):
-        if rng is not None:
-            order = rng.permutation(n)
-        step = _epoch(
-            x.indptr, x.indices, x.data, y, agree, mixing, order, rule == "figure_1", step, w, w_sum, b, b_sum
-        )
-        if averaged:
-            history.append(PRankWeights(w - w_sum / step, b - b_sum / step, mixing))
-        else:
-            history.append(PRankWeights(w.copy(), b.copy(), mixing))
-    return history
+    weights, thresholds = np.zeros((n_epochs, d, m)), np.zeros((n_epochs, m, n_ranks - 1))
+    for _ in range(n_orders):
+        w, w_sum = np.zeros((d, m)), np.zeros((d, m))
+        b, b_sum = np.zeros((m, n_ranks - 1)), np.zeros((m, n_ranks - 1))
+        order, step = np.arange(n), 1.0
+        for epoch in range(n_epochs):
+            if rng is not None:
+                order = rng.permutation(n)
+            step = _epoch(
+                x.indptr, x.indices, x.data, y, agree, mixing, order, rule == "figure_1", step, w, w_sum, b, b_sum
+            )
+            weights[epoch] += (w - w_sum / step if averaged else w) / n_orders
+            thresholds[epoch] += (b - b_sum / step if averaged else b) / n_orders
+    return [PRankWeights(w, b, mixing) for w, b in zip(weights, thresholds, strict=True)]
 
 
 def prank_scores(model: PRankWeights, x: Any) -> FloatArray:
