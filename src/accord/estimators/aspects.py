@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from accord.errors import InputError
-from accord.features.aspects import PhraseFeatures
-from accord.inference.aspect_graph import AspectMarginals, aspect_graph
+from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
+from accord.inference.aspect_graph import aspect_graph
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.good_grief import aspect_griefs
-from accord.inference.numerics import sigmoid
+from accord.inference.numerics import normalise_log, sigmoid
 from accord.learning.agreement import (
     AgreementModel,
     agreement_inputs,
@@ -27,24 +27,24 @@ from accord.learning.agreement import (
 from accord.learning.aspect_crf import (
     AspectCRF,
     Edges,
+    Whitening,
     clamped,
+    crf_scores,
     fit_aspect_crf,
-    fit_joint_crf,
     joint_log_likelihood,
+    whitened,
+    whitening,
 )
-from accord.learning.good_grief import ALPHAS, fit_good_grief, good_grief_ranks, mean_distance
+from accord.learning.good_grief import ALPHAS, choose_and_fit, fit_good_grief, good_grief_ranks, mean_distance
 from accord.learning.ordinal import (
+    NODES,
     OrdinalLogits,
     choose_penalty,
-    fit_all_threshold,
-    fit_cumulative,
-    fit_stacked,
-    folds,
+    fit_nodes,
     median_ranks,
     mode_ranks,
     ordinal_logits,
     ordinal_probabilities,
-    rank_probabilities,
 )
 from accord.learning.prank import UpdateRule, prank_scores
 from accord.typing import AnyArray, FloatArray, IntArray
@@ -55,7 +55,6 @@ Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "o
 _PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
 _ORDINALS = ("ordinal", "ordinal_crf")
 _DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
-_NODES = ("stacked", "cumulative", "all_threshold")
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
@@ -106,9 +105,10 @@ class AspectRanker(BaseEstimator):
         Of the field: edges on top of out-of-fold nodes, or text weights and edges together.
     decoding : {"median", "mode"}
         Rank of least expected distance, or the most probable one.
-    agreement : {"logistic", "svm", "perceptron", "oracle", None}
-        Learner of "all aspects have the same rank". Good Grief needs one; the field takes it as evidence, or does
-        without (None). "oracle" is told the truth, for analysis: ``predict`` then needs ``one_mind``.
+    agreement : {None, "logistic", "svm", "perceptron", "oracle"}
+        Learner of "all aspects have the same rank". Good Grief takes the logistic one by default; the field does
+        without by default, and takes one as further evidence. "oracle" is told the truth, for analysis of Good Grief:
+        ``predict`` then needs ``one_mind``.
     contrast : bool
         Give the agreement model the largest contrast between two words.
     alpha : float, optional
@@ -160,7 +160,7 @@ class AspectRanker(BaseEstimator):
         edge_penalty: float = 1.0,
         training: str = "two_stage",
         decoding: str = "median",
-        agreement: str | None = "logistic",
+        agreement: str | None = None,
         contrast: bool = True,
         alpha: float | None = None,
         n_epochs: int = 10,
@@ -215,17 +215,18 @@ class AspectRanker(BaseEstimator):
         self.aspects_ = self._names(y)
         ranks = self._ranks(y)
         self.phrases_ = (
-            None if _is_matrix(X) else PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
+            None if is_matrix(X) else PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
         )
-        x = _matrix(X) if self.phrases_ is None else self.phrases_.fit_transform(_texts(X))
+        x = as_matrix(X) if self.phrases_ is None else self.phrases_.fit_transform(as_texts(X))
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
         self._check_enough(ranks)
         scored = (ranks > 0).any(axis=1)
         x, ranks = x[scored], ranks[scored]
-        self.ranker_: Any = None  # GoodGrief, OrdinalLogits, or the text weights of end-to-end training
+        self.ranker_: Any = None  # GoodGrief or OrdinalLogits; None after end-to-end training
         self.agreement_: AgreementModel | None = None
+        self.whitening_: Whitening | None = None
         self.crf_: AspectCRF | None = None
         if self.model in _PERCEPTRONS:
             held = None if development is None else (self._features(development[0]), self._ranks(development[1]))
@@ -254,79 +255,45 @@ class AspectRanker(BaseEstimator):
             "averaged": self.averaged,
             "n_orders": self.n_orders,
         }
-        if development is not None:
+        settings |= {"alphas": alphas, "passes": self.passes, "rng": rng}
+        if development is None:
+            self.ranker_ = choose_and_fit(x, ranks, agree, fraction=self.development_fraction, **settings)
+        else:
             dev_x, dev_ranks = development
             held = (dev_x, dev_ranks, self._agreement(dev_x, agreement_labels(dev_ranks)))
-            self.ranker_ = fit_good_grief(x, ranks, agree, held, alphas=alphas, passes=self.passes, rng=rng, **settings)
-            return
-        # Choose on a part that the rankers do not train on, then train on everything. Agreement is cross-fitted.
-        order = rng.permutation(len(ranks))
-        cut = min(max(1, round(self.development_fraction * len(order))), len(order) - 1)
-        part, rest = order[:cut], order[cut:]
-        chosen = fit_good_grief(
-            x[rest], ranks[rest], agree[rest], (x[part], ranks[part], agree[part]),
-            alphas=alphas, passes=self.passes, rng=rng, **settings,
-        )  # fmt: skip
-        everything = (x, ranks, agree)
-        settings["n_epochs"] = chosen.n_epochs
-        self.ranker_ = fit_good_grief(
-            *everything, everything, alphas=(chosen.alpha,), passes=chosen.n_epochs, rng=rng, **settings
-        )
+            self.ranker_ = fit_good_grief(x, ranks, agree, held, **settings)
 
     def _fit_ordinal(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> None:
-        if self.model == "ordinal_crf" and self.training == "joint":
-            fitted = fit_joint_crf(
-                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=self._penalty(x, ranks, rng),
-                edge_penalty=self.edge_penalty,
-            )  # fmt: skip
-            self._warn(fitted.crf)
-            self.ranker_, self.crf_ = fitted.weights, fitted.crf
-            return
         penalty = self._penalty(x, ranks, rng)
-        held_out: FloatArray | None = None
-        if self.nodes == "stacked":
-            self.ranker_, held_out = fit_stacked(
-                x, ranks, n_ranks=self.n_ranks, penalty=penalty, stack_penalty=self.stack_penalty,
+        if self.model == "ordinal_crf" and self.training == "joint":
+            self.crf_ = fit_aspect_crf(
+                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty
+            )
+        else:
+            self.ranker_, held_out = fit_nodes(
+                self.nodes, x, ranks, n_ranks=self.n_ranks, penalty=penalty, stack_penalty=self.stack_penalty,
                 n_folds=self._folds(ranks), rng=rng,
             )  # fmt: skip
-        elif self.nodes == "cumulative":
-            self.ranker_ = fit_cumulative(x, ranks, n_ranks=self.n_ranks, penalty=penalty, rng=rng)
-        else:
-            self.ranker_, _ = fit_all_threshold(x, ranks, n_ranks=self.n_ranks, penalty=penalty)
-        if self.model == "ordinal":
-            return
-        if held_out is None:
-            held_out = self._held_out_logits(x, ranks, penalty, rng)
-        evidence = None
-        if self.agreement is not None and ranks.shape[1] > 1:
-            stacked = (self.ranker_, held_out) if self.nodes == "stacked" else None
-            self.agreement_, scores = self._fit_agreement(x, ranks, rng, stacked)
-            evidence = scores[:, None]
-        nodes = np.log(rank_probabilities(held_out, ranks.shape[1]))
-        self.crf_ = fit_aspect_crf(nodes, ranks, edges=self.edges, agreement=evidence, edge_penalty=self.edge_penalty)
-        self._warn(self.crf_)
-
-    def _held_out_logits(self, x: Any, ranks: IntArray, penalty: float, rng: np.random.Generator) -> FloatArray:
-        """Logits of the training texts under nodes of the same kind, out of fold."""
-        out = np.empty((len(ranks), ranks.shape[1] * (self.n_ranks - 1)))
-        for train, test in folds(len(ranks), self._folds(ranks), rng):
-            if self.nodes == "cumulative":
-                model = fit_cumulative(x[train], ranks[train], n_ranks=self.n_ranks, penalty=penalty, rng=rng)
-            else:
-                model, _ = fit_all_threshold(x[train], ranks[train], n_ranks=self.n_ranks, penalty=penalty)
-            out[test] = ordinal_logits(model, x[test])
-        return out
+            if self.model == "ordinal":
+                return
+            evidence = None
+            if self.agreement is not None and ranks.shape[1] > 1:
+                self.agreement_, scores = self._fit_agreement(x, ranks, rng, (self.ranker_, held_out))
+                evidence = scores[:, None]
+            self.whitening_ = whitening(held_out)
+            self.crf_ = fit_aspect_crf(
+                whitened(self.whitening_, held_out), ranks, n_ranks=self.n_ranks, edges=self.edges,
+                agreement=evidence, penalty=self.stack_penalty, edge_penalty=self.edge_penalty,
+            )  # fmt: skip
+        warn_unconverged("The field over aspects", self.crf_.convergence, cure="Raise edge_penalty.", stacklevel=4)
 
     def _fit_agreement(
         self, x: Any, ranks: IntArray, rng: np.random.Generator, ordinal: tuple[OrdinalLogits, FloatArray] | None
     ) -> tuple[Any, FloatArray]:
-        if self.agreement is None or self.agreement == "oracle":
-            raise InputError(
-                f"model={self.model!r} needs an agreement model: agreement='logistic', 'svm' or 'perceptron' "
-                f"('oracle' only with model='good_grief' or 'good_grief_decode'); got {self.agreement!r}."
-            )
+        if self.agreement == "oracle":
+            raise InputError("agreement='oracle' is for Good Grief; the field over aspects needs a learner or None.")
         return fit_agreement(
-            x, ranks, n_ranks=self.n_ranks, learner=self.agreement, contrast=self.contrast,
+            x, ranks, n_ranks=self.n_ranks, learner=self.agreement or "logistic", contrast=self.contrast,
             penalty=self._penalty(x, ranks, rng), n_folds=self._folds(ranks), rng=rng, ordinal=ordinal,
         )  # fmt: skip
 
@@ -337,9 +304,6 @@ class AspectRanker(BaseEstimator):
 
     def _folds(self, ranks: IntArray) -> int:
         return min(self.n_folds, len(ranks))
-
-    def _warn(self, crf: AspectCRF) -> None:
-        warn_unconverged("The field over aspects", crf.convergence, cure="Raise edge_penalty.", stacklevel=5)
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
@@ -354,9 +318,9 @@ class AspectRanker(BaseEstimator):
         one_mind : bool array of shape (n_texts,), optional
             With ``agreement="oracle"``: whether all ranks are equal in truth.
         """
-        check_is_fitted(self, "ranker_")
+        check_is_fitted(self, "aspects_")
         if self.model in _ORDINALS:
-            ranks = _DECODERS[self.decoding](self._marginals(self._features(X), known).nodes)
+            ranks = _DECODERS[self.decoding](self._marginals(self._features(X), known)[0])
         else:
             self._refuse_known(known)
             x = self._features(X)
@@ -367,15 +331,15 @@ class AspectRanker(BaseEstimator):
     def predict_proba(self, X: Any, *, known: Any = None) -> FloatArray:
         """Probability of every rank, shape (n_texts, n_aspects, n_ranks); given the ranks in ``known``."""
         self._need_probabilities("probabilities of ranks")
-        nodes = self._marginals(self._features(X), known).nodes
+        nodes = self._marginals(self._features(X), known)[0]
         return nodes[:, 0] if self.flat_ else nodes
 
     def predict_one_mind(self, X: Any, *, known: Any = None) -> FloatArray:
         """Probability that all aspects have the same rank, shape (n_texts,)."""
-        check_is_fitted(self, "ranker_")
+        check_is_fitted(self, "aspects_")
         x = self._features(X)
         if self.model in _ORDINALS:
-            return self._marginals(x, known).equal
+            return self._marginals(x, known)[1]
         self._refuse_known(known)
         if self.agreement_ is None:
             raise InputError(f"model={self.model!r} has no agreement model. Use 'good_grief' or 'ordinal_crf'.")
@@ -405,7 +369,7 @@ class AspectRanker(BaseEstimator):
         n_words : int
             Most words an aspect.
         """
-        check_is_fitted(self, "ranker_")
+        check_is_fitted(self, "aspects_")
         x = self._features([text] if isinstance(text, str) else text)
         if x.shape[0] != 1:
             raise InputError(f"explain takes one text at a time; got {x.shape[0]}.")
@@ -422,9 +386,9 @@ class AspectRanker(BaseEstimator):
         ]
         one_mind, ranks = np.nan, np.zeros(len(self.aspects_), dtype=np.int64)
         if self.model in _ORDINALS:
-            marginals = self._marginals(x, None)
-            ranks, one_mind = _DECODERS[self.decoding](marginals.nodes)[0], float(marginals.equal[0])
-            log_p = np.log(marginals.nodes[0])
+            nodes, equal = self._marginals(x, None)
+            ranks, one_mind = _DECODERS[self.decoding](nodes)[0], float(equal[0])
+            log_p = np.log(nodes[0])
             griefs = log_p.max(axis=1, keepdims=True) - log_p
         else:
             griefs = aspect_griefs(prank_scores(self.ranker_.ranker, x), self.ranker_.ranker.thresholds)[0]
@@ -454,8 +418,8 @@ class AspectRanker(BaseEstimator):
         """Weight of some features in the score of each aspect, shape (n, n_aspects)."""
         if self.model in _PERCEPTRONS:
             return self.ranker_.ranker.weights[features] @ self.ranker_.ranker.mixing.T
-        if isinstance(self.ranker_, np.ndarray):
-            return self.ranker_[features].mean(axis=2)
+        if self.ranker_ is None and self.crf_ is not None:
+            return self.crf_.weights[features].mean(axis=2)
         # Mean over thresholds of the weights of both stages.
         per_threshold = self.ranker_.weights[features] @ self.ranker_.mixing
         return per_threshold.reshape(len(features), len(self.aspects_), -1).mean(axis=2)
@@ -464,31 +428,26 @@ class AspectRanker(BaseEstimator):
 
     def _field(self, x: Any) -> tuple[FloatArray, FloatArray]:
         """Node scores (n, m, k) and scores of one mind (n,)."""
-        none = np.zeros(x.shape[0])
-        if isinstance(self.ranker_, np.ndarray):  # text weights of end-to-end training
-            d, m, thresholds = self.ranker_.shape
-            above = np.arange(thresholds + 1) > np.arange(thresholds)[:, None]
-            nodes = np.asarray(x @ self.ranker_.reshape(d, -1)).reshape(-1, m, thresholds) @ above
-            return nodes + self.crf_.preference, none
-        nodes = np.log(ordinal_probabilities(self.ranker_, x))
         if self.crf_ is None:
-            return nodes, none
-        equal = none if self.agreement_ is None else agreement_scores(self.agreement_, x) * self.crf_.equal_weights[0]
-        return self.crf_.trust[:, None] * nodes + self.crf_.preference, equal
+            return np.log(ordinal_probabilities(self.ranker_, x)), np.zeros(x.shape[0])
+        if self.whitening_ is None:
+            return crf_scores(self.crf_, x)
+        evidence = None if self.agreement_ is None else agreement_scores(self.agreement_, x)[:, None]
+        return crf_scores(self.crf_, whitened(self.whitening_, ordinal_logits(self.ranker_, x)), evidence)
 
-    def _marginals(self, x: Any, known: Any) -> AspectMarginals:
-        ranks = np.zeros((x.shape[0], len(self.aspects_)), dtype=np.int8) if known is None else self._ranks(known)
-        if ranks.shape[0] != x.shape[0]:
-            raise InputError(f"known must have a row a text; there are {x.shape[0]} texts and {ranks.shape[0]} rows.")
+    def _marginals(self, x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
+        """Probabilities of ranks (n, m, k) and of one mind (n,), given known ranks."""
         nodes, equal = self._field(x)
-        nodes = clamped(nodes, ranks)
+        if known is not None:
+            ranks = self._ranks(known)
+            if len(ranks) != len(nodes):
+                raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(ranks)} rows.")
+            nodes = clamped(nodes, ranks)
         if self.crf_ is not None:
-            return aspect_graph(nodes, self.crf_.pair_scores, equal)
-        p = np.exp(nodes)
-        p /= p.sum(axis=2, keepdims=True)
-        return AspectMarginals(
-            np.zeros(len(p)), p, p.prod(axis=1).sum(axis=1), np.zeros((0, self.n_ranks, self.n_ranks))
-        )
+            marginals = aspect_graph(nodes, self.crf_.pair_scores, equal)
+            return marginals.nodes, marginals.equal
+        p = normalise_log(nodes)
+        return p, p.prod(axis=1).sum(axis=1)
 
     def _agreement(self, x: Any, labels: IntArray | None) -> FloatArray:
         """Agreement scores of new texts; 0 without an agreement model."""
@@ -505,7 +464,7 @@ class AspectRanker(BaseEstimator):
     def _check_settings(self) -> None:
         for name, allowed in (
             ("model", (*_PERCEPTRONS, *_ORDINALS)),
-            ("nodes", _NODES),
+            ("nodes", NODES),
             ("training", ("two_stage", "joint")),
             ("decoding", tuple(_DECODERS)),
         ):
@@ -554,10 +513,10 @@ class AspectRanker(BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         if self.phrases_ is not None:
-            if _is_matrix(X):
+            if is_matrix(X):
                 raise InputError("this model was trained on texts; give texts, not a matrix of features.")
-            return self.phrases_.transform(_texts(X))
-        x = _matrix(X)
+            return self.phrases_.transform(as_texts(X))
+        x = as_matrix(X)
         if x.shape[1] != self.n_features_in_:
             raise InputError(
                 f"features must have {self.n_features_in_} columns, as in training; they have {x.shape[1]}."
@@ -565,7 +524,7 @@ class AspectRanker(BaseEstimator):
         return x
 
     def _need_probabilities(self, what: str) -> None:
-        check_is_fitted(self, "ranker_")
+        check_is_fitted(self, "aspects_")
         if self.model not in _ORDINALS:
             raise InputError(f"model={self.model!r} has no {what}. {_CURE_PROBABILITIES}")
 
@@ -581,29 +540,3 @@ def _oracle_scores(labels: IntArray) -> FloatArray:
 
 def _pair(ngram_range: Sequence[int]) -> tuple[int, int]:
     return int(ngram_range[0]), int(ngram_range[1])
-
-
-def _is_matrix(X: Any) -> bool:
-    if sp.issparse(X):
-        return True
-    if isinstance(X, list | tuple):
-        return bool(len(X)) and not isinstance(X[0], str)
-    return getattr(X, "ndim", 1) == 2
-
-
-def _matrix(X: Any) -> Any:
-    try:
-        x = sp.csr_array(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
-    if not np.isfinite(x.data).all():
-        raise InputError("features must be finite numbers; one is not. Fill in or drop it.")
-    return x
-
-
-def _texts(X: Any) -> list[str]:
-    texts = list(X)
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"every text must be a string; row {row + 1} is {type(text).__name__}.")
-    return texts

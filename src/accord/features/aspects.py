@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["PhraseFeatures", "phrase_counts"]
+__all__ = ["PhraseFeatures", "as_matrix", "as_texts", "is_matrix", "phrase_counts"]
 
 # Words keep their apostrophes ("wasn't"); the signs are those that carry feeling or price.
 _TOKEN = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
@@ -99,3 +99,34 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
             norms = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
             x.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(x.indptr))
         return x
+
+
+def is_matrix(x: Any) -> bool:
+    """Whether rows of numbers were given, and not texts."""
+    if sp.issparse(x):
+        return True
+    if isinstance(x, list | tuple):
+        return bool(len(x)) and not isinstance(x[0], str)
+    return getattr(x, "ndim", 1) == 2
+
+
+def as_matrix(x: Any) -> Any:
+    """Features as a sparse matrix of finite numbers."""
+    try:
+        matrix = sp.csr_array(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
+    if not np.isfinite(matrix.data).all():
+        raise InputError("features must be finite numbers; one is not. Fill it in or drop its row.")
+    return matrix
+
+
+def as_texts(x: Any) -> list[str]:
+    """Texts as a list of strings."""
+    texts = list(x)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(
+                f"every text must be a string; row {row + 1} is {type(text).__name__}. Use '' for a missing text."
+            )
+    return texts

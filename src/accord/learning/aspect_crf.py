@@ -1,8 +1,8 @@
 """A conditional random field over the aspects of a text: nodes from ordinal models, edges between every two aspects.
 
-Two ways to fit it. Two-stage: log probabilities of the ranks come from elsewhere (out of fold) and the field learns how
-far to trust them, what else each aspect prefers, and how aspects go together. Joint: the text weights are learnt with
-the edges, end to end. A missing score is summed over, not filled in.
+Nodes are linear in their inputs, with separate weights for every threshold. The inputs may be the texts themselves
+(end-to-end training), or the out-of-fold logits of ordinal models of all aspects (two-stage). Either way the node
+weights are learnt together with the edges. A missing score is summed over, not filled in.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from accord.errors import InputError
-from accord.inference.aspect_graph import AspectMarginals, aspect_graph, aspect_pairs
+from accord.inference.aspect_graph import aspect_graph, aspect_pairs
 from accord.inference.fixed_point import Convergence
 from accord.learning.optimise import l2_penalised, minimise_lbfgs
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
-    "EDGES", "AspectCRF", "Edges", "JointNodes", "aspect_crf_loss", "clamped", "edge_basis", "fit_aspect_crf",
-    "fit_joint_crf", "infer_aspects", "joint_log_likelihood",
+    "EDGES", "AspectCRF", "Edges", "Whitening", "aspect_crf_loss", "clamped", "crf_scores", "edge_basis",
+    "fit_aspect_crf", "joint_log_likelihood", "whitened", "whitening",
 ]  # fmt: skip
 
 Edges = Literal["full", "near", "none"]
@@ -28,9 +28,9 @@ EDGES: tuple[Edges, ...] = ("full", "near", "none")
 
 @dataclass(frozen=True, eq=False)
 class AspectCRF:
-    """Weights of a two-stage field: node = trust·log p + preference, and the edges."""
+    """A fitted field: node[i, r] = Σ_{q<r} w[i, q]·x + preference[i, r], and the edges."""
 
-    trust: FloatArray  # (n_aspects,)
+    weights: FloatArray  # (n_inputs, n_aspects, n_ranks − 1): what each input says of passing each threshold
     preference: FloatArray  # (n_aspects, n_ranks)
     pair_scores: FloatArray  # (n_pairs, n_ranks, n_ranks)
     equal_weights: FloatArray  # (n_agreement_features,): text evidence that all aspects are equal
@@ -38,11 +38,23 @@ class AspectCRF:
 
 
 @dataclass(frozen=True, eq=False)
-class JointNodes:
-    """Text weights of an end-to-end field: node[r] = Σ_{q<r} (w[q]·x) + preference[r]."""
+class Whitening:
+    """An affine map after which inputs are uncorrelated and of variance one, so that fits on them are quick."""
 
-    weights: FloatArray  # (n_features, n_aspects, n_ranks − 1)
-    crf: AspectCRF
+    centre: FloatArray  # (n_inputs,)
+    rotation: FloatArray  # (n_inputs, n_inputs)
+
+
+def whitening(inputs: FloatArray, *, floor: float = 1e-3) -> Whitening:
+    """Whitening of inputs (n_texts, n_inputs); directions of variance below ``floor`` are not blown up."""
+    centre = inputs.mean(axis=0)
+    variance, vectors = np.linalg.eigh((inputs - centre).T @ (inputs - centre) / len(inputs))
+    return Whitening(centre, vectors / np.sqrt(np.maximum(variance, 0.0) + floor))
+
+
+def whitened(by: Whitening, inputs: FloatArray) -> FloatArray:
+    """Whitened inputs, shape (n_texts, n_inputs)."""
+    return (inputs - by.centre) @ by.rotation
 
 
 def edge_basis(edges: Edges, n_ranks: int) -> FloatArray:
@@ -114,118 +126,81 @@ def aspect_crf_loss(
 
 
 def fit_aspect_crf(
-    log_probabilities: FloatArray,
-    ranks: IntArray,
-    *,
-    edges: Edges = "full",
-    agreement: FloatArray | None = None,
-    node_penalty: float = 1.0,
-    edge_penalty: float = 1.0,
-    max_iter: int = 200,
-    tol: float = 1e-2,
-) -> AspectCRF:
-    """Fit the field on given node log probabilities (two-stage).
-
-    Parameters
-    ----------
-    log_probabilities : array of shape (n_texts, n_aspects, n_ranks)
-        Out of fold, or the field trusts them too much.
-    ranks : int array of shape (n_texts, n_aspects)
-        1..n_ranks; 0 is missing.
-    edges : {"full", "near", "none"}
-        A weight for every two ranks of every two aspects; or for same, near (one apart) and apart; or none.
-    agreement : array of shape (n_texts, n_agreement_features), optional
-        Evidence in the text that its aspects agree.
-    node_penalty, edge_penalty : float
-        L2 strengths. Trust is drawn to 1, the rest to 0.
-    max_iter : int
-    tol : float
-        Largest gradient entry, summed over texts, at which the fit counts as done.
-    """
-    n, m, k = log_probabilities.shape
-    evidence = np.zeros((n, 0)) if agreement is None else np.asarray(agreement, dtype=np.float64)
-    basis, n_pairs = edge_basis(edges, k), len(aspect_pairs(m))
-    sizes = [m, m * k, n_pairs * basis.shape[1], evidence.shape[1]]
-    cuts = np.cumsum(sizes)[:-1]
-
-    def unpack(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        trust, preference, pair, equal = np.split(weights, cuts)
-        table = (pair.reshape(n_pairs, basis.shape[1]) @ basis.T).reshape(n_pairs, k, k)
-        return 1.0 + trust, preference.reshape(m, k), table, equal
-
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        trust, preference, table, equal = unpack(weights)
-        nodes = trust[:, None] * log_probabilities + preference
-        value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, evidence @ equal, ranks)
-        by_weight = (by_pair.reshape(n_pairs, k * k) @ basis).ravel()
-        by_trust = np.einsum("nir,nir->i", by_node, log_probabilities)
-        return value, np.concatenate([by_trust, by_node.sum(axis=0).ravel(), by_weight, evidence.T @ by_equal])
-
-    strength = np.repeat([node_penalty, node_penalty, edge_penalty, node_penalty], sizes)
-    best = minimise_lbfgs(l2_penalised(loss, strength), np.zeros(sum(sizes)), max_iter=max_iter, tol=tol)
-    return AspectCRF(*unpack(best.weights), best.convergence)
-
-
-def fit_joint_crf(
     x: Any,
     ranks: IntArray,
     *,
     n_ranks: int,
     edges: Edges = "full",
-    penalty: float = 0.1,
+    agreement: FloatArray | None = None,
+    penalty: float = 10.0,
     edge_penalty: float = 1.0,
-    max_iter: int = 100,
-    tol: float = 1e-2,
-) -> JointNodes:
-    """Fit text weights and edges together, end to end.
+    max_iter: int = 500,
+    tol: float = 1e-4,
+) -> AspectCRF:
+    """Fit node weights and edges together by maximum likelihood.
 
     Parameters
     ----------
-    x : sparse or dense array of shape (n_texts, n_features)
+    x : sparse or dense array of shape (n_texts, n_inputs)
+        Texts (end-to-end), or a few scores of them (two-stage): out of fold, or the field trusts them too much, and
+        whitened.
     ranks : int array of shape (n_texts, n_aspects)
         1..n_ranks; 0 is missing.
     n_ranks : int
     edges : {"full", "near", "none"}
+        A weight for every two ranks of every two aspects; or for same, near (one apart) and apart; or none.
+    agreement : array of shape (n_texts, n_agreement_features), optional
+        Evidence in the text that its aspects agree.
     penalty, edge_penalty : float
-        L2 strengths of the text weights, and of edges and preferences.
+        L2 strengths of the node weights; and of edges and agreement weights.
     max_iter : int
     tol : float
+        Largest gradient entry, a text, at which the fit counts as done.
     """
-    x = sp.csr_array(x, dtype=np.float64)
-    x_t = x.T.tocsr()
+    sparse = sp.issparse(x)
+    x = sp.csr_array(x, dtype=np.float64) if sparse else np.asarray(x, dtype=np.float64)
+    x_t = x.T.tocsr() if sparse else x.T
     (n, d), (m, k) = x.shape, (ranks.shape[1], n_ranks)
+    evidence = np.zeros((n, 0)) if agreement is None else np.asarray(agreement, dtype=np.float64)
     basis, n_pairs = edge_basis(edges, k), len(aspect_pairs(m))
-    above = (np.arange(k) > np.arange(k - 1)[:, None]).astype(np.float64)  # (k − 1, k): [r > q]
-    sizes = [d * m * (k - 1), m * k, n_pairs * basis.shape[1]]
+    sizes = [d * m * (k - 1), m * k, n_pairs * basis.shape[1], evidence.shape[1]]
     cuts = np.cumsum(sizes)[:-1]
+    above = _above(k)
 
-    def unpack(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        text, preference, pair = np.split(weights, cuts)
+    def unpack(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        text, preference, pair, equal = np.split(weights, cuts)
         table = (pair.reshape(n_pairs, basis.shape[1]) @ basis.T).reshape(n_pairs, k, k)
-        return text.reshape(d, m * (k - 1)), preference.reshape(m, k), table
+        return text.reshape(d, m, k - 1), preference.reshape(m, k), table, equal
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        text, preference, table = unpack(weights)
-        nodes = (x @ text).reshape(n, m, k - 1) @ above + preference
-        value, by_node, by_pair, _ = aspect_crf_loss(nodes, table, np.zeros(n), ranks)
-        by_text = x_t @ (by_node @ above.T).reshape(n, -1)
-        by_edge = (by_pair.reshape(n_pairs, k * k) @ basis).ravel()
-        return value, np.concatenate([by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge])
+        text, preference, table, equal = unpack(weights)
+        nodes = _nodes(x, text, preference)
+        value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, evidence @ equal, ranks)
+        by_text = np.asarray(x_t @ (by_node @ above.T).reshape(n, -1))
+        by_edge = by_pair.reshape(n_pairs, k * k) @ basis
+        parts = [by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge.ravel(), evidence.T @ by_equal]
+        return value, np.concatenate(parts)
 
     counts = (ranks[:, :, None] == np.arange(1, k + 1)).sum(axis=0) + 0.5
-    start = np.concatenate([np.zeros(sizes[0]), np.log(counts / counts.sum(axis=1, keepdims=True)).ravel(),
-                            np.zeros(sizes[2])])  # fmt: skip
-    strength = np.repeat([penalty, 1e-3, edge_penalty], sizes)
-    best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol)
-    text, preference, table = unpack(best.weights)
-    crf = AspectCRF(np.ones(m), preference, table, np.zeros(0), best.convergence)
-    return JointNodes(text.reshape(d, m, k - 1), crf)
+    preference = np.log(counts / counts.sum(axis=1, keepdims=True))
+    start = np.concatenate([np.zeros(sizes[0]), preference.ravel(), np.zeros(sizes[2] + sizes[3])])
+    strength = np.repeat([penalty, 1e-3, edge_penalty, edge_penalty], sizes)
+    best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)
+    return AspectCRF(*unpack(best.weights), best.convergence)
 
 
-def infer_aspects(
-    crf: AspectCRF, log_probabilities: FloatArray, agreement: FloatArray | None = None, known: IntArray | None = None
-) -> AspectMarginals:
-    """Marginals of new texts, given the ranks that are ``known`` (0 elsewhere)."""
-    nodes = crf.trust[:, None] * log_probabilities + crf.preference
-    bonus = None if agreement is None or not len(crf.equal_weights) else agreement @ crf.equal_weights
-    return aspect_graph(nodes if known is None else clamped(nodes, known), crf.pair_scores, bonus)
+def _above(k: int) -> FloatArray:
+    """[r > q], shape (k − 1, k)."""
+    return (np.arange(k) > np.arange(k - 1)[:, None]).astype(np.float64)
+
+
+def _nodes(x: Any, weights: FloatArray, preference: FloatArray) -> FloatArray:
+    d, m, thresholds = weights.shape
+    passed = np.asarray(x @ weights.reshape(d, -1)).reshape(-1, m, thresholds)
+    return np.asarray(passed @ _above(thresholds + 1) + preference)
+
+
+def crf_scores(crf: AspectCRF, x: Any, agreement: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Node scores (n_texts, n_aspects, n_ranks) and scores of one mind (n_texts,) of new texts."""
+    equal = np.zeros(x.shape[0]) if agreement is None else agreement @ crf.equal_weights
+    return _nodes(x, crf.weights, crf.preference), equal

@@ -10,7 +10,7 @@ from accord.inference.good_grief import good_grief_decode
 from accord.learning.prank import PRankWeights, UpdateRule, aspect_similarity, prank_scores, train_prank
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["ALPHAS", "GoodGrief", "fit_good_grief", "good_grief_ranks", "mean_distance"]
+__all__ = ["ALPHAS", "GoodGrief", "choose_and_fit", "fit_good_grief", "good_grief_ranks", "mean_distance"]
 
 # Scores of unit-length texts and log odds of agreement are both of the order of one. 0 is the agreement model ignored.
 ALPHAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -109,3 +109,33 @@ def fit_good_grief(
     if best is None:
         raise ValueError("fit_good_grief needs at least one alpha")
     return best
+
+
+def choose_and_fit(
+    x: Any,
+    ranks: IntArray,
+    agreement: FloatArray,
+    *,
+    fraction: float,
+    alphas: Sequence[float],
+    passes: int | None,
+    rng: np.random.Generator,
+    **settings: Any,
+) -> GoodGrief:
+    """Choose α and passes on a random part that the rankers do not train on, then train on everything.
+
+    ``agreement`` is cross-fitted, so that it may be used on either part. ``settings`` go to :func:`fit_good_grief`.
+    """
+    order = rng.permutation(len(ranks))
+    cut = min(max(1, round(fraction * len(order))), len(order) - 1)
+    part, rest = order[:cut], order[cut:]
+    held = (x[part], ranks[part], agreement[part])
+    if not (ranks[part] > 0).any():
+        raise ValueError("a text without any score must be left out before training")
+    chosen = fit_good_grief(
+        x[rest], ranks[rest], agreement[rest], held, alphas=alphas, passes=passes, rng=rng, **settings
+    )
+    everything = (x, ranks, agreement)
+    settings["n_epochs"] = chosen.n_epochs
+    final = fit_good_grief(*everything, everything, alphas=(chosen.alpha,), passes=chosen.n_epochs, rng=rng, **settings)
+    return GoodGrief(final.ranker, chosen.alpha, chosen.n_epochs, chosen.curve)

@@ -6,7 +6,7 @@
 - All-threshold: one weight vector an aspect, shared by its thresholds [Rennie & Srebro 2005].
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,9 @@ from accord.learning.optimise import minimise_lbfgs
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "OrdinalLogits", "all_threshold_loss", "choose_penalty", "fit_all_threshold", "fit_cumulative", "fit_stacked",
-    "folds", "median_ranks", "mode_ranks", "ordinal_logits", "ordinal_probabilities", "rank_probabilities",
-    "threshold_targets",
+    "NODES", "OrdinalLogits", "all_threshold_loss", "choose_penalty", "fit_all_threshold", "fit_cumulative",
+    "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks", "ordinal_logits", "ordinal_probabilities",
+    "rank_probabilities", "threshold_targets",
 ]  # fmt: skip
 
 
@@ -204,3 +204,33 @@ def fit_all_threshold(
     w, b = best.weights[: d * m].reshape(d, m), best.weights[d * m :].reshape(m, -1)
     spread = np.repeat(np.eye(m), n_ranks - 1, axis=1)  # one score an aspect, read at each of its thresholds
     return OrdinalLogits(w, np.zeros(m), spread, -b.ravel(), m), best.convergence
+
+
+_PLAIN: dict[str, Callable[..., OrdinalLogits]] = {
+    "cumulative": fit_cumulative,
+    "all_threshold": lambda *data, rng, **settings: fit_all_threshold(*data, **settings)[0],
+}
+NODES = ("stacked", *_PLAIN)
+
+
+def fit_nodes(
+    kind: str,
+    x: Any,
+    ranks: IntArray,
+    *,
+    n_ranks: int,
+    penalty: float,
+    stack_penalty: float = 10.0,
+    n_folds: int = 5,
+    rng: np.random.Generator,
+) -> tuple[OrdinalLogits, FloatArray]:
+    """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
+    if kind == "stacked":
+        return fit_stacked(
+            x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng
+        )
+    x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
+    held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
+    for train, test in folds(len(ranks), n_folds, rng):
+        held_out[test] = ordinal_logits(fit(x[train], ranks[train], n_ranks=n_ranks, penalty=penalty, rng=rng), x[test])
+    return fit(x, ranks, n_ranks=n_ranks, penalty=penalty, rng=rng), held_out
