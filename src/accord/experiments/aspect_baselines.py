@@ -66,7 +66,7 @@ def ordinal_logistic(
     """All-threshold ordinal logistic regression, one weight vector an aspect; decoded by the median."""
     tried = []
     for penalty in (0.1, 0.3):
-        model, _ = fit_all_threshold(x, ranks, n_ranks=n_ranks, penalty=penalty, tol=1e-4 * len(ranks))
+        model, _ = fit_all_threshold(x, ranks, n_ranks=n_ranks, penalty=penalty, tol=1e-3 * len(ranks))
         loss = ranking_loss(dev_ranks, median_ranks(ordinal_probabilities(model, dev_x)))
         tried.append((loss, median_ranks(ordinal_probabilities(model, test_x))))
     return {"ordinal_logistic": _best(tried)}
@@ -76,17 +76,22 @@ def multinomial(
     x: Any, ranks: IntArray, dev_x: Any, dev_ranks: IntArray, test_x: Any, *, n_ranks: int
 ) -> dict[str, IntArray]:
     """Multinomial logistic regression an aspect: most probable rank, and median."""
-    tried = []
-    for strength in (10.0, 30.0):
-        dev, test = (np.zeros((x_.shape[0], ranks.shape[1], n_ranks)) for x_ in (dev_x, test_x))
-        for i in range(ranks.shape[1]):
-            seen = ranks[:, i] > 0
-            model = LogisticRegression(C=strength, tol=1e-3, max_iter=300).fit(x[seen], ranks[seen, i])
-            columns = model.classes_.astype(np.int64) - 1
-            dev[:, i, columns], test[:, i, columns] = model.predict_proba(dev_x), model.predict_proba(test_x)
-        tried.append((dev, test))
-    ways = {"multinomial_argmax": mode_ranks, "multinomial": median_ranks}
-    return {
-        name: _best([(ranking_loss(dev_ranks, decode(dev)), decode(test)) for dev, test in tried])
-        for name, decode in ways.items()
-    }
+    strength, ways = 10.0, {"multinomial_argmax": mode_ranks, "multinomial": median_ranks}
+    test = np.zeros((test_x.shape[0], ranks.shape[1], n_ranks))
+    for i in range(ranks.shape[1]):
+        seen = ranks[:, i] > 0
+        tried = []
+        # The strength is chosen with the first aspect, and kept.
+        for c in (10.0, 30.0) if i == 0 else (strength,):
+            model = LogisticRegression(C=c, tol=1e-3, max_iter=300).fit(x[seen], ranks[seen, i])
+            dev, p = (_spread(model, x_, n_ranks) for x_ in (dev_x, test_x))
+            tried.append((ranking_loss(dev_ranks[:, i], median_ranks(dev)), (c, p)))
+        strength, test[:, i] = _best(tried)
+    return {name: decode(test) for name, decode in ways.items()}
+
+
+def _spread(model: LogisticRegression, x: Any, n_ranks: int) -> FloatArray:
+    """Probabilities of all ranks, 0 for those that training never saw."""
+    p = np.zeros((x.shape[0], n_ranks))
+    p[:, model.classes_.astype(np.int64) - 1] = model.predict_proba(x)
+    return p

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import logit
 
 from accord.data.corpora import multiaspect, we8there
 from accord.estimators.aspects import AspectRanker
@@ -21,6 +20,8 @@ from accord.experiments.report import Row, mean_row
 from accord.features.aspects import PhraseFeatures, phrase_counts
 from accord.inference.good_grief import good_grief_decode
 from accord.learning.agreement import agreement_labels, agreement_scores, fit_agreement
+from accord.learning.good_grief import fit_good_grief, good_grief_ranks
+from accord.learning.ordinal import median_ranks, ordinal_probabilities
 from accord.learning.prank import aspect_similarity, prank_scores, train_prank
 from accord.typing import AnyArray, FloatArray, IntArray, Progress
 
@@ -44,6 +45,7 @@ _PAPER_ROWS = {
 }  # fmt: skip
 _SIZES = (3488, 500, 500)
 _N_EPOCHS = 10
+_FIGURE_2 = ("prank", "sim", "gg")
 _CONFIDENT = (10, 20, 33, 50, 75, 100)  # Figure 3: per cent of the test texts, most confident first
 
 
@@ -100,74 +102,64 @@ def _run(split: _Split) -> _Outcome:
             accuracy(labels[sure], np.full(int(sure.sum()), a)) for a in (0, 1)
         )
 
-    def fit(**settings: Any) -> AspectRanker:
-        return AspectRanker(aspects=split.aspects, random_state=split.seed, **settings).fit(
-            x, y, development=(dev_x, dev_y)
-        )
-
-    perceptrons = {
-        "prank": fit(model="prank"),
-        "sim": fit(model="sim"),
-        "gg_decode": fit(model="good_grief_decode"),
-        "gg": fit(model="good_grief"),
-        "gg_oracle": fit(model="good_grief", agreement="oracle"),
+    agreement, agree = fit_agreement(x, y, n_ranks=k, rng=np.random.default_rng(split.seed))
+    test_agree, oracle = agreement_scores(agreement, test_x), np.select([labels == 1, labels == 0], [1.0, -1.0], 0.0)
+    confident = _confident(test_agree[sure], labels[sure])
+    figures["gg", "agreement_accuracy"] = confident[-1]
+    held = (dev_x, dev_y, agreement_scores(agreement, dev_x))
+    told = (dev_x, dev_y, 2.0 * (agreement_labels(dev_y) == 1) - 1.0)
+    ways: dict[str, tuple[FloatArray, Any, FloatArray, dict[str, Any]]] = {
+        "prank": (agree, held, test_agree, {"alphas": (0.0,)}),
+        "sim": (agree, held, test_agree, {"alphas": (0.0,), "similarity": True}),
+        "gg_decode": (agree, held, test_agree, {"joint_training": False}),
+        "gg": (agree, held, test_agree, {}),
+        "gg_oracle": (2.0 * (agreement_labels(y) == 1) - 1.0, told, oracle, {}),
     }
-    for row, model in perceptrons.items():
-        ranks[row] = model.predict(test_x, one_mind=labels == 1)
-        figures[row, "passes"], figures[row, "alpha"] = model.ranker_.n_epochs, model.ranker_.alpha
-    joint = perceptrons["gg"]
-    one_mind = joint.predict_one_mind(test_x)
-    scores = logit(one_mind)
-    figures["gg", "agreement_accuracy"] = 100 * accuracy(labels[sure], (scores > 0)[sure])
-    order = np.argsort(-np.abs(scores[sure]))
-    right = ((scores > 0) == labels)[sure][order]
-    confident = np.array([100 * right[: max(1, round(len(right) * share / 100))].mean() for share in _CONFIDENT])
+    rounds = {}
+    for row, (train_agree, development, own_agree, settings) in ways.items():
+        rng = np.random.default_rng(split.seed)
+        model = fit_good_grief(x, y, train_agree, development, n_ranks=k, n_epochs=_N_EPOCHS, rng=rng, **settings)
+        ranks[row] = good_grief_ranks(model, test_x, own_agree)
+        figures[row, "passes"], figures[row, "alpha"] = model.n_epochs, model.alpha
+        if row in _FIGURE_2:
+            rounds[row] = _rounds(split, model.alpha * agree, model.alpha * test_agree, similar=row == "sim")
 
     for baseline in (baselines.ridge, baselines.ordinal_logistic, baselines.multinomial):
         ranks |= baseline(x, y, dev_x, dev_y, test_x, n_ranks=k)
 
-    fields = {
-        "stacked": fit(model="ordinal"),
-        "cumulative": fit(model="ordinal", nodes="cumulative"),
-        "ordinal_crf": fit(nodes="cumulative"),
-        "default": fit(),
-    }
     last = np.zeros_like(truth)
     last[:, -1] = truth[:, -1]
-    for row, model in fields.items():
-        ranks[row] = model.predict(test_x)
-        figures[row, "joint_nll"] = -float(model.log_likelihood(test_x, truth).mean())
-        given = model.predict(test_x, known=last)[:, :-1]
-        figures[row, f"loss_given_{split.aspects[-1]}"] = ranking_loss(truth[:, :-1], given)
-        one_mind = model.predict_one_mind(test_x)
-        figures[row, "agreement_accuracy"] = 100 * accuracy(labels[sure], (one_mind > 0.5)[sure])
-    none = fit(edges="none")
-    figures["default_without_edges", "joint_nll"] = -float(none.log_likelihood(test_x, truth).mean())
-    ranks["default_without_edges"] = none.predict(test_x)
-    return _Outcome(ranks, figures, truth, _rounds(split, joint.ranker_.alpha), confident)
+    # A field and, without its edges, the nodes that it stands on.
+    for row, nodes in (("default", "stacked"), ("ordinal_crf", "cumulative")):
+        field = AspectRanker(nodes=nodes, aspects=split.aspects, random_state=split.seed).fit(x, y)
+        ranks[row] = field.predict(test_x)
+        figures[row, "joint_nll"] = -float(field.log_likelihood(test_x, truth).mean())
+        figures[row, f"loss_given_{split.aspects[-1]}"] = ranking_loss(
+            truth[:, :-1], field.predict(test_x, known=last)[:, :-1]
+        )
+        figures[row, "agreement_accuracy"] = 100 * accuracy(labels[sure], (field.predict_one_mind(test_x) > 0.5)[sure])
+        p = ordinal_probabilities(field.ranker_, test_x)
+        ranks[nodes] = median_ranks(p)
+        own = np.take_along_axis(p, np.maximum(truth - 1, 0)[:, :, None], axis=2)[:, :, 0]
+        figures[nodes, "joint_nll"] = -float(np.where(truth > 0, np.log(own), 0.0).sum(axis=1).mean())
+    return _Outcome(ranks, figures, truth, rounds, confident)
 
 
-def _rounds(split: _Split, alpha: float) -> dict[str, FloatArray]:
-    """Test loss after each training round at the chosen α (Figure 2)."""
-    x, _, test_x = split.x
-    y, _, truth = split.ranks
-    model, agree = fit_agreement(x, y, n_ranks=5, rng=np.random.default_rng(split.seed))
-    test_agree = agreement_scores(model, test_x)
-    ways: dict[str, dict[str, Any]] = {
-        "prank": {},
-        "sim": {"similarity": aspect_similarity(y)},
-        "gg": {"agreement": alpha * agree},
-    }
-    curves = {}
-    for row, settings in ways.items():
-        history = train_prank(
-            x, y, n_ranks=5, n_epochs=_N_EPOCHS, n_orders=5, rng=np.random.default_rng(split.seed), **settings
-        )
-        weight = alpha * test_agree if row == "gg" else np.zeros(len(truth))
-        curves[row] = np.array(
-            [ranking_loss(truth, good_grief_decode(prank_scores(w, test_x), w.thresholds, weight)) for w in history]
-        )
-    return curves
+def _confident(scores: FloatArray, labels: IntArray) -> FloatArray:
+    """Accuracy in per cent of the agreement model on the texts that it is most sure of (Figure 3)."""
+    right = ((scores > 0) == (labels == 1))[np.argsort(-np.abs(scores))]
+    return np.array([100 * right[: max(1, round(len(right) * share / 100))].mean() for share in _CONFIDENT])
+
+
+def _rounds(split: _Split, agree: FloatArray, test_agree: FloatArray, *, similar: bool) -> FloatArray:
+    """Test loss after each training round (Figure 2)."""
+    x, y, truth = split.x[0], split.ranks[0], split.ranks[2]
+    history = train_prank(
+        x, y, n_ranks=5, n_epochs=_N_EPOCHS, agreement=agree, similarity=aspect_similarity(y) if similar else None,
+        n_orders=3, rng=np.random.default_rng(split.seed),
+    )  # fmt: skip
+    decoded = (good_grief_decode(prank_scores(w, split.x[2]), w.thresholds, test_agree) for w in history)
+    return np.array([ranking_loss(truth, ranks) for ranks in decoded])
 
 
 def _losses(truth: IntArray, ranks: IntArray, aspects: tuple[str, ...]) -> dict[str, float]:

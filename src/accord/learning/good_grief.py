@@ -13,7 +13,7 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["ALPHAS", "GoodGrief", "choose_and_fit", "fit_good_grief", "good_grief_ranks", "mean_distance"]
 
 # Scores of unit-length texts and log odds of agreement are both of the order of one. 0 is the agreement model ignored.
-ALPHAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+ALPHAS = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True, eq=False)
