@@ -82,6 +82,7 @@ def _logistic(x: Any, labels: IntArray, penalty: float, rng: np.random.Generator
 def _svm(x: Any, labels: IntArray, penalty: float, rng: np.random.Generator) -> tuple[FloatArray, float]:
     if len(np.unique(labels)) < 2:
         return np.zeros(x.shape[1]), 0.0
+    x = sp.csr_array((x.data, x.indices.astype(np.int32), x.indptr.astype(np.int32)), shape=x.shape)  # liblinear's ints
     machine = LinearSVC(C=1.0 / (10.0 * penalty), random_state=int(rng.integers(2**31))).fit(x, labels)
     return machine.coef_[0], float(machine.intercept_[0])
 
