@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "AspectRanker": "accord.estimators.aspects",
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
+    "Project": "accord.data.project",
+    "open_example": "accord.workflows.projects",
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]
