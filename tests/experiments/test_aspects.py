@@ -7,7 +7,9 @@ from accord.data.synthetic import aspect_ratings
 from accord.evaluation.metrics import ranking_loss
 from accord.experiments import aspect_baselines as baselines
 from accord.experiments import aspects
+from accord.experiments.aspect_figures import draw_figures
 from accord.experiments.aspects import _splits
+from accord.experiments.report import Row
 
 
 def test_splits_have_the_papers_sizes_and_disjoint_tests():
@@ -72,3 +74,14 @@ def _we8there_only():
     assert_array_equal([done for _, done, _ in seen], [1, 2])
     rows = aspects._rows("we8there", outcomes, we8there.ASPECTS, paper=True)
     return rows + aspects._figure_rows("we8there", outcomes)
+
+
+def test_figures_are_drawn_from_rows(tmp_path):
+    rows = [
+        Row("figure_2/we8there", name, f"loss@{i}", None, 0.6, 0.5, 0.7, 2) for name in ("prank", "gg") for i in (1, 2)
+    ]
+    rows += [Row("figure_3/we8there", "agreement", f"accuracy@{i}%", None, 80.0, 70.0, 90.0, 2) for i in (10, 100)]
+    rows += [Row("we8there", "gg", "loss", None, 0.6, 0.5, 0.7, 2)]
+    drawn = draw_figures(rows, tmp_path / "pictures")
+    assert [path.name for path in drawn] == ["aspects-figure-2-we8there.svg", "aspects-figure-3-we8there.svg"]
+    assert all("<svg" in path.read_text(encoding="utf-8") for path in drawn)

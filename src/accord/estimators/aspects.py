@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.aspects import whole_ranks
 from accord.errors import InputError
 from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
 from accord.inference.aspect_graph import aspect_graph
@@ -497,19 +498,12 @@ class AspectRanker(BaseEstimator):
             values = np.asarray(y, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError(f"ranks must be numbers in 1..{self.n_ranks}, 0 or nan where missing.") from None
-        values = np.nan_to_num(values.reshape(len(values), -1), nan=0.0)
+        values = values.reshape(len(values), -1)
         if values.shape[1] != len(self.aspects_):
             raise InputError(
                 f"ranks must have {len(self.aspects_)} columns, one an aspect; they have {values.shape[1]}."
             )
-        bad = (values < 0) | (values > self.n_ranks) | (values != np.floor(values))
-        if bad.any():
-            row, column = (int(i) for i in np.argwhere(bad)[0])
-            raise InputError(
-                f"a rank must be a whole number in 1..{self.n_ranks}, or 0 if missing; row {row + 1} has "
-                f"{values[row, column]:g} for {self.aspects_[column]!r}. Correct it or set n_ranks."
-            )
-        return values.astype(np.int8)
+        return whole_ranks(np.nan_to_num(values, nan=0.0), self.aspects_, self.n_ranks)
 
     def _features(self, X: Any) -> Any:
         if self.phrases_ is not None:

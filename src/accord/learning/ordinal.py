@@ -3,7 +3,7 @@
 - Cumulative logits: every threshold of every aspect has weights of its own.
 - Stacked: the cumulative logits of *all* aspects, taken out of fold, are the inputs of a second, small logit for each
   threshold. It calibrates them, and lets each aspect learn from the others.
-- All-threshold: one weight vector an aspect, shared by its thresholds [Rennie & Srebro 2005].
+- All-threshold: one weight vector an aspect, shared by its thresholds [RS05].
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def rank_probabilities(logits: FloatArray, n_aspects: int, *, floor: float = 1e-
     """Probabilities of ranks from logits of "above r", shape (n, n_aspects, n_ranks).
 
     Logits fitted apart need not fall with r. They are put in order, which never takes them further from the truth
-    [Chernozhukov, Fernández-Val & Galichon 2010]. No rank has less than ``floor``, before the rows are normalised.
+    [CFG10]. No rank has less than ``floor``, before the rows are normalised.
     """
     above = -np.sort(-sigmoid(logits.reshape(len(logits), n_aspects, -1)), axis=2)
     ends = np.ones((*above.shape[:2], 1))
