@@ -6,7 +6,6 @@ from accord.data.rationales import inside_tags
 from accord.errors import InputError
 from accord.features.rationales import (
     Vocabulary,
-    checked_spans,
     n_grams,
     read_tokens,
     transition_names,
@@ -92,20 +91,3 @@ def test_settings_that_do_not_fit_are_refused():
         read_tokens(["a", None])
     with pytest.raises(InputError, match="inside its text of 1 tokens"):
         read_tokens(["a"], transitions="syntax", parser=lambda tokens: [("NP", 0, 2)])
-
-
-def test_overlapping_spans_are_merged_and_touching_ones_are_not():
-    assert checked_spans([(6, 9), (0, 4), (2, 6)], "0123456789", row=0).tolist() == [[0, 6], [6, 9]]
-    assert checked_spans([], "abc", row=0).shape == (0, 2)
-
-
-@pytest.mark.parametrize("span", [(-1, 2), (2, 2), (1, 4)])
-def test_spans_outside_the_text_are_refused(span):
-    with pytest.raises(InputError, match=r"inside its text.*row 3"):
-        checked_spans([span], "abc", row=2)
-
-
-def test_a_rationale_for_another_class_is_refused():
-    assert checked_spans([(0, 1, "pos")], "abc", row=0, label="pos").tolist() == [[0, 1]]
-    with pytest.raises(InputError, match=r"class 'pos'.*for 'neg'"):
-        checked_spans([(0, 1, "neg")], "abc", row=0, label="pos")

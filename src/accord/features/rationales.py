@@ -20,7 +20,6 @@ __all__ = [
     "TRANSITION_SETS",
     "Tokens",
     "Vocabulary",
-    "checked_spans",
     "n_grams",
     "read_tokens",
     "transition_names",
@@ -142,7 +141,9 @@ def read_tokens(
     if isinstance(tokeniser, str) and tokeniser not in TOKENISERS:
         raise InputError(f"the tokeniser must be one of {', '.join(TOKENISERS)} or a function; it is {tokeniser!r}.")
     cut = TOKENISERS[tokeniser] if isinstance(tokeniser, str) else tokeniser
-    strings, spans, places = [], [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    strings: list[list[str]] = []
+    spans: list[IntArray] = [np.zeros((0, 2), dtype=np.int64)]
+    places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"every text must be a string; row {row + 1} is {type(text).__name__} {text!r}.")
@@ -157,7 +158,7 @@ def read_tokens(
 def _place_codes(tokens: list[str], transitions: str, parser: Parser | None) -> IntArray:
     n = len(tokens)
     left, right = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    phrases = np.zeros((3, n + 1), dtype=np.int64)
+    phrases: IntArray = np.zeros((3, n + 1), dtype=np.int64)
     if transitions != "plain":
         left[1:] = [_LEFT.get(token, 0) for token in tokens]
         right[:-1] = [_RIGHT.get(token, 0) for token in tokens]
@@ -225,38 +226,3 @@ def transition_table(places: IntArray, transitions: str) -> tuple[IntArray, Any]
     shape = (4 * len(kinds), len(columns))
     dtype = np.uint16 if len(kinds) < 2**16 else np.int32
     return contexts.astype(dtype), sp.csr_matrix((np.ones(len(row)), (row, column_of)), shape=shape)
-
-
-def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntArray:
-    """The spans of one text as an array (n, 2), in order; overlapping ones are merged, touching ones are not.
-
-    Parameters
-    ----------
-    spans : sequence of (start, end) or (start, end, label)
-        Characters ``[start, end)``.
-    text : str
-    row : int
-        For the message.
-    label : object
-        The text's class; a span that speaks for another one is refused.
-    """
-    found: list[list[int]] = []
-    for span in sorted(([*span] for span in spans), key=lambda span: span[0]):
-        if len(span) not in (2, 3):
-            raise InputError(f"a span is (start, end) or (start, end, label); row {row + 1} has {tuple(span)!r}.")
-        start, end = int(span[0]), int(span[1])
-        if not 0 <= start < end <= len(text):
-            raise InputError(
-                f"a span must lie inside its text, 0 <= start < end <= length; row {row + 1} has [{start}, {end}) in a "
-                f"text of {len(text)} characters. Correct the offsets or drop the span."
-            )
-        if len(span) == 3 and span[2] != label:
-            raise InputError(
-                f"a rationale must speak for its text's class; row {row + 1} has the class {label!r} and the span "
-                f"[{start}, {end}) for {span[2]!r}. Drop the span or correct the class."
-            )
-        if found and start < found[-1][1]:
-            found[-1][1] = max(found[-1][1], end)
-        else:
-            found.append([start, end])
-    return np.array(found, dtype=np.int64).reshape(-1, 2)

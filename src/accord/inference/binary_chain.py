@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from accord.errors import InputError
+from accord.inference.graphs import Graphs
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = [
@@ -95,6 +96,23 @@ def observed_counts(chains: BinaryChains, tags: AnyArray, *, n_keys: int, n_cont
     left[tokens + 1] = tags
     cells = chains.contexts.astype(np.int64) * 4 + 2 * left + right
     return ChainCounts(inside, np.bincount(cells, minlength=4 * n_contexts).reshape(-1, 4).astype(np.float64))
+
+
+def as_graphs(chains: BinaryChains, emission_scores: FloatArray, transition_scores: FloatArray) -> Graphs:
+    """The same chains for the general engines: label 1 is inside; the boundaries become scores of the end nodes."""
+    n = len(chains.keys)
+    nodes = np.zeros((n, 2))
+    nodes[:, 1] = emission_scores[chains.keys]
+    table = transition_scores[chains.contexts].reshape(-1, 2, 2)  # left tag, right tag
+    some = np.flatnonzero(np.diff(chains.offsets) > 0)
+    first, last = chains.offsets[some], chains.offsets[some + 1] - 1
+    nodes[first] += table[first + some, 0, :]
+    nodes[last] += table[last + some + 1, :, 0]
+    inner = np.ones(n, dtype=bool)
+    inner[first] = False
+    token = np.flatnonzero(inner)
+    chain = np.repeat(np.arange(chains.n_chains), np.diff(chains.offsets))
+    return Graphs.chain(nodes, np.diff(chains.offsets), table[token + chain[token]])
 
 
 def _weights(emission_scores: FloatArray, transition_scores: FloatArray) -> tuple[FloatArray, FloatArray]:

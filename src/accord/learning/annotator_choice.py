@@ -1,7 +1,7 @@
 """Choosing C and σ_θ² inside the training texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,10 +9,20 @@ from accord.learning.annotator_fit import Start, fit_joint
 from accord.learning.annotator_model import MarkedTexts, Strengths, class_loss, class_maps
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["C_GRID", "VARIANCE_GRID", "Choice", "choose_strengths", "inner_folds"]
+__all__ = [
+    "C_GRID",
+    "PLAIN_VARIANCE_GRID",
+    "VARIANCE_GRID",
+    "Choice",
+    "candidate_grid",
+    "choose_strengths",
+    "inner_folds",
+]
 
+# Where good strengths lie: with highlights, and for classes alone.
 C_GRID = (0.01, 0.03)
 VARIANCE_GRID = (0.003, 0.01, 0.03)
+PLAIN_VARIANCE_GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +44,15 @@ def inner_folds(labels: IntArray, n_folds: int, rng: np.random.Generator) -> Int
         folds[rows] = (position + np.arange(len(rows))) % n_folds
         position += len(rows)
     return folds
+
+
+def candidate_grid(like: Strengths, *, C: Sequence[float], theta_variance: Sequence[float]) -> list[Strengths]:
+    """All combinations, ordered so that neighbours differ in one value by one step."""
+    grid = []
+    for row, c in enumerate(C):
+        variances = theta_variance if row % 2 else theta_variance[::-1]
+        grid += [replace(like, C=c, theta_variance=variance) for variance in variances]
+    return grid
 
 
 def choose_strengths(

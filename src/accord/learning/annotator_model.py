@@ -19,14 +19,28 @@ from accord.inference.binary_chain import (
     SCORE_LIMIT,
     BinaryChains,
     ChainCounts,
+    as_graphs,
     expected_counts,
     inside_marginals,
     observed_counts,
 )
+from accord.inference.chain import viterbi
 from accord.inference.numerics import sigmoid
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["EMISSIONS", "MarkedTexts", "Strengths", "class_maps", "emission_scores", "inside_probabilities", "loss"]
+__all__ = [
+    "EMISSIONS",
+    "MarkedTexts",
+    "Strengths",
+    "best_tags",
+    "class_loss",
+    "class_maps",
+    "emission_scores",
+    "highlight_loss",
+    "inside_probabilities",
+    "loss",
+    "worth_of_highlights",
+]
 
 EMISSIONS = ("rel", "antirel")
 _SLOPE = 10.0  # s in B_s, [ZE08] eq. 3
@@ -305,3 +319,35 @@ def inside_probabilities(texts: MarkedTexts, class_weights: FloatArray, phi: Flo
     scores, _, _ = emission_scores(_word_weights(class_weights, texts.n_words), phi[annotator])
     transitions, _ = _transition_scores(texts.transition_features, phi[annotator])
     return inside_marginals(chains, scores.ravel(), transitions)
+
+
+def best_tags(texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, annotator: int) -> BoolArray:
+    """The most likely highlights of one annotator's chains, in the order of the chains; exact."""
+    chains, _ = texts.chains(annotator)
+    scores, _, _ = emission_scores(_word_weights(class_weights, texts.n_words), phi[annotator])
+    transitions, _ = _transition_scores(texts.transition_features, phi[annotator])
+    return viterbi(as_graphs(chains, scores.ravel(), transitions)) == 1
+
+
+def worth_of_highlights(
+    texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, n_seen: FloatArray
+) -> FloatArray:
+    """What highlighting each text may teach, shape (n_texts,): words that will be highlighted, new ones first.
+
+    A word counts by its probability of being highlighted, divided by 1 + the number of highlighted texts that hold it.
+
+    Parameters
+    ----------
+    texts : MarkedTexts
+        With one chain of annotator 0 a text.
+    class_weights : array of shape (n_classes, n_features)
+    phi : array of shape (1, n_phi)
+    n_seen : array of shape (n_words,)
+        Highlighted texts that hold each word.
+    """
+    inside = inside_probabilities(texts, class_weights, phi, 0)
+    novelty = np.append(1.0 / (1.0 + n_seen), 0.0)[texts.words]
+    chain = np.repeat(np.arange(len(texts.chain_text)), np.diff(texts.offsets))
+    worth = np.zeros(texts.n_texts)
+    worth[texts.chain_text] = np.bincount(chain, weights=inside * novelty, minlength=len(texts.chain_text))
+    return worth
