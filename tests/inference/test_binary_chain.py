@@ -10,10 +10,12 @@ from accord.errors import InputError
 from accord.inference.binary_chain import (
     SCORE_LIMIT,
     BinaryChains,
+    as_graphs,
     expected_counts,
     inside_marginals,
     observed_counts,
 )
+from accord.inference.chain import chain
 
 N_KEYS, N_CONTEXTS = 4, 3
 
@@ -63,6 +65,19 @@ def test_counts_and_marginals_equal_enumeration(lengths, seed, scale):
     assert_allclose(counts.inside, inside, atol=1e-9)
     assert_allclose(counts.transitions, transitions, atol=1e-9)
     assert_allclose(inside_marginals(chains, emission, transition), marginals, atol=1e-9)
+
+
+@given(st.lists(st.integers(0, 9), max_size=4), st.integers(0, 2**32 - 1))
+def test_the_general_chain_engine_agrees(lengths, seed):
+    rng = np.random.default_rng(seed)
+    chains = random_chains(lengths, rng)
+    emission, transition = rng.normal(scale=2.0, size=N_KEYS), rng.normal(scale=2.0, size=(N_CONTEXTS, 4))
+    general = chain(as_graphs(chains, emission, transition))
+    # The general engine has no boundary tokens, so the O-O of an empty chain is not in its log partition.
+    empty = chains.contexts[np.arange(len(lengths)) + chains.offsets[:-1]][np.asarray(lengths, dtype=int) == 0]
+    log_z, _ = expected_counts(chains, emission, transition)
+    assert_allclose(log_z, general.log_partition.sum() + transition[empty, 0].sum(), rtol=1e-9, atol=1e-9)
+    assert_allclose(inside_marginals(chains, emission, transition), general.node_marginals[:, 1], atol=1e-9)
 
 
 def test_long_chains_neither_overflow_nor_underflow():
