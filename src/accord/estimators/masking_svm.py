@@ -15,7 +15,7 @@ from accord.features.highlights import given_spans
 from accord.features.rationales import Tokens, Vocabulary, read_tokens
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["MASKING_GRID", "MaskingSVMClassifier", "contrasts", "fit_masking", "unit_rows"]
+__all__ = ["MASKING_GRID", "MaskingSVMClassifier", "choose_masking", "contrasts", "fit_masking", "unit_rows"]
 
 # μ and the weight of contrast examples beside that of texts, among which "auto" chooses.
 MASKING_GRID = tuple((mu, weight) for mu in (0.03, 0.1, 0.3) for weight in (0.03, 0.1, 0.3))
@@ -199,7 +199,7 @@ def choose_masking(
 ) -> tuple[float, float]:
     """The pair (μ, weight) that classifies most texts left out rightly; the first of equals."""
     right = np.zeros(len(grid))
-    for fold in np.unique(folds):
+    for fold in np.unique(folds[folds >= 0]):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         place = np.full(len(signs), -1)
         place[train] = np.arange(len(train))

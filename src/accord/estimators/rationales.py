@@ -23,14 +23,7 @@ from accord.features.rationales import (
 )
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.numerics import normalise_log
-from accord.learning.annotator_choice import (
-    C_GRID,
-    PLAIN_VARIANCE_GRID,
-    VARIANCE_GRID,
-    candidate_grid,
-    choose_strengths,
-    inner_folds,
-)
+from accord.learning.annotator_choice import HIGHLIGHT_GRID, PLAIN_GRID, choose_strengths, inner_folds
 from accord.learning.annotator_fit import FITS
 from accord.learning.annotator_model import (
     EMISSIONS,
@@ -425,17 +418,15 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError(f"{name} must be a number of at least 0 or 'auto'; it is {value!r}.")
         if self.theta_variance != "auto" and float(self.theta_variance) == 0:
             raise InputError("theta_variance must be above 0; at 0 every weight is 0.")
-        like = Strengths(0.0, 1.0, self.phi_variance, self.printed_prior)
-        with_marks = len(marked.chain_text) > 0
-        candidates = candidate_grid(
-            like,
-            C=(C_GRID if with_marks else (0.0,)) if self.C == "auto" else (float(self.C),),
-            theta_variance=(
-                (VARIANCE_GRID if with_marks else PLAIN_VARIANCE_GRID)
-                if self.theta_variance == "auto"
-                else (float(self.theta_variance),)
-            ),
-        )
+        grid = HIGHLIGHT_GRID if len(marked.chain_text) else PLAIN_GRID
+        pairs = [
+            (
+                c if self.C == "auto" else float(self.C),
+                v if self.theta_variance == "auto" else float(self.theta_variance),
+            )
+            for c, v in grid
+        ]
+        candidates = [Strengths(c, v, self.phi_variance, self.printed_prior) for c, v in dict.fromkeys(pairs)]
         if len(candidates) == 1:
             return candidates[0]
         sizes = np.bincount(marked.labels)

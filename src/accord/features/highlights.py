@@ -49,27 +49,34 @@ def annotations_of(tokens: Tokens, spans: list[tuple[int, str, IntArray]]) -> tu
     return [(row, places[name], inside_tags(marks, tokens.of(row))) for row, name, marks in spans], annotators
 
 
-def _spans_of_record(record: Rationales, texts: list[str]) -> list[tuple[int, str, IntArray]]:
-    """The record's annotations of the given texts: row, annotator and spans."""
+def _unique_places(record: Rationales, texts: list[str], annotated: BoolArray) -> dict[str, int]:
+    """Annotated items by their texts."""
     place: dict[str, int] = {}
-    annotated = np.flatnonzero(record.annotated) if record.annotated is not None else np.arange(record.items.n_items)
-    for item in annotated:
-        text = record.items.texts[item] if record.items.texts is not None else ""
-        if place.setdefault(text, int(item)) != item:
-            one, other = str(record.items.ids[item]), str(record.items.ids[place[text]])
+    for item in np.flatnonzero(annotated).tolist():
+        if place.setdefault(texts[item], item) != item:
+            one, other = str(record.items.ids[item]), str(record.items.ids[place[texts[item]]])
             raise InputError(
                 f"rationales are matched to rows by text; {one!r} and {other!r} have the same text. "
-                "Give the spans as one list a row."
+                "Give the spans as one list a row, or the texts in the record's own order."
             )
+    return place
+
+
+def _spans_of_record(record: Rationales, texts: list[str]) -> list[tuple[int, str, IntArray]]:
+    """The record's annotations of the given texts: row, annotator and spans."""
+    all_texts = [] if record.items.texts is None else list(record.items.texts)
+    annotated = np.ones(len(all_texts), dtype=bool) if record.annotated is None else record.annotated
+    if all_texts == texts:
+        where = {row: row for row in np.flatnonzero(annotated).tolist()}
+    else:
+        place = _unique_places(record, all_texts, annotated)
+        where = {row: place[text] for row, text in enumerate(texts) if text in place}
     all_spans = record.per_item()
     by_item: dict[int, list[int]] = {}
     for position, marked in enumerate(record.item):
         by_item.setdefault(int(marked), []).append(position)
     out: list[tuple[int, str, IntArray]] = []
-    for row, text in enumerate(texts):
-        if text not in place:
-            continue
-        found = place[text]
+    for row, found in where.items():
         positions = by_item.get(found, [])
         if record.annotator is None or record.annotators is None or not positions:
             out.append((row, "", all_spans[found]))

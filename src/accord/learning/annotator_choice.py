@@ -1,7 +1,7 @@
 """Choosing C and σ_θ² inside the training texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,20 +9,12 @@ from accord.learning.annotator_fit import Start, fit_joint
 from accord.learning.annotator_model import MarkedTexts, Strengths, class_loss, class_maps
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = [
-    "C_GRID",
-    "PLAIN_VARIANCE_GRID",
-    "VARIANCE_GRID",
-    "Choice",
-    "candidate_grid",
-    "choose_strengths",
-    "inner_folds",
-]
+__all__ = ["HIGHLIGHT_GRID", "PLAIN_GRID", "Choice", "choose_strengths", "inner_folds"]
 
-# Where good strengths lie: with highlights, and for classes alone.
-C_GRID = (0.01, 0.03)
-VARIANCE_GRID = (0.003, 0.01, 0.03)
-PLAIN_VARIANCE_GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 1.0)
+# Where good strengths lie, as (C, σ_θ²): more of the one asks for less of the other. Neighbours are similar.
+HIGHLIGHT_GRID = ((0.01, 0.1), (0.01, 0.03), (0.01, 0.01), (0.03, 0.01))
+# For classes alone.
+PLAIN_GRID = tuple((0.0, variance) for variance in (1.0, 0.1, 0.03, 0.01, 0.003, 0.001))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +38,6 @@ def inner_folds(labels: IntArray, n_folds: int, rng: np.random.Generator) -> Int
     return folds
 
 
-def candidate_grid(like: Strengths, *, C: Sequence[float], theta_variance: Sequence[float]) -> list[Strengths]:
-    """All combinations, ordered so that neighbours differ in one value by one step."""
-    grid = []
-    for row, c in enumerate(C):
-        variances = theta_variance if row % 2 else theta_variance[::-1]
-        grid += [replace(like, C=c, theta_variance=variance) for variance in variances]
-    return grid
-
-
 def choose_strengths(
     texts: MarkedTexts,
     candidates: Sequence[Strengths],
@@ -72,7 +55,8 @@ def choose_strengths(
     candidates : sequence of Strengths
         Neighbours in this list should be similar: each fit starts where the one before it ended.
     folds : int array of shape (n_texts,)
-        Inner folds. Keep them many: strengths chosen on half of the texts are too weak for all of them.
+        Inner folds, −1 for a text that is never left out. Leave out little at a time: strengths chosen on half of the
+        texts are too weak for all of them.
     emissions, free, value_tol
         As in :func:`~accord.learning.annotator_fit.fit_joint`.
 
@@ -82,7 +66,7 @@ def choose_strengths(
     """
     right, losses = np.zeros(len(candidates)), np.zeros(len(candidates))
     maps = class_maps(texts.n_classes)
-    for fold in np.unique(folds):
+    for fold in np.unique(folds[folds >= 0]):
         test = texts.subset(folds == fold)
         train, columns = texts.subset(folds != fold).compact()
         kept = None if free is None else free[columns]
@@ -93,6 +77,7 @@ def choose_strengths(
             weights = maps @ fit.expanded(columns, texts.n_features).theta
             right[place] += np.sum(np.argmax(test.design @ weights.T, axis=1) == test.labels)
             losses[place] += class_loss(test, weights)[0]
-    accuracy, log_loss = right / texts.n_texts, losses / texts.n_texts
+    n_left_out = int((folds >= 0).sum())
+    accuracy, log_loss = right / n_left_out, losses / n_left_out
     best = min(range(len(candidates)), key=lambda place: (-accuracy[place], log_loss[place]))
     return Choice(candidates[best], list(candidates), accuracy, log_loss)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from accord.learning.annotator_model import EMISSIONS, MarkedTexts, Strengths, c
 from accord.learning.optimise import minimise_lbfgs
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["EMISSION_RULES", "AnnotatorFit", "fit_alternating", "fit_classes", "fit_joint", "starting_phi"]
+__all__ = ["EMISSION_RULES", "AnnotatorFit", "fit_alternating", "fit_classes", "fit_joint", "fit_phi", "starting_phi"]
 
 # How the two emission weights of an annotator may move.
 EMISSION_RULES = ("bounded", "tied", "free")
@@ -115,6 +116,31 @@ def fit_classes(
     return AnnotatorFit(best.weights.reshape(shape), no_phi, best.value, best.convergence)
 
 
+def fit_phi(
+    texts: MarkedTexts,
+    theta: FloatArray,
+    strengths: Strengths,
+    *,
+    emissions: str = "bounded",
+    start: FloatArray | None = None,
+    free: BoolArray | None = None,
+    max_iter: int = 500,
+    tol: float = 1e-3,
+    value_tol: float = 1e-7,
+) -> AnnotatorFit:
+    """The annotators' habits φ given word weights θ (n_rows, n_features): convex."""
+    first = starting_phi(texts.n_annotators, texts.n_phi) if start is None else start
+    at = _coordinates(texts, theta, first, strengths, emissions)
+
+    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
+        value, _, gradient = loss(texts, theta, at.unpack_phi(vector), strengths, free)
+        return value, at.pack_phi_gradient(gradient)
+
+    bounds = at.phi_bounds() if emissions == "bounded" else None
+    best = minimise_lbfgs(flat, at.pack_phi(first), bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol)
+    return AnnotatorFit(theta, at.unpack_phi(best.weights), best.value, best.convergence)
+
+
 def fit_joint(
     texts: MarkedTexts,
     strengths: Strengths,
@@ -193,27 +219,18 @@ def fit_alternating(
         return fit_classes(
             texts, strengths.theta_variance, start=theta, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol
         )
-    at = _coordinates(texts, theta, phi, strengths, emissions)
-    bounds = at.phi_bounds() if emissions == "bounded" else None
+    settings: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
 
     def step(state: tuple[FloatArray, FloatArray, float]) -> tuple[FloatArray, FloatArray, float]:
         fixed, moving, _ = state
-
-        def by_phi(vector: FloatArray) -> tuple[float, FloatArray]:
-            value, _, gradient = loss(texts, fixed, at.unpack_phi(vector), strengths, free)
-            return value, at.pack_phi_gradient(gradient)
-
-        best = minimise_lbfgs(
-            by_phi, at.pack_phi(moving), bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol
-        )
-        found = at.unpack_phi(best.weights)
+        found = fit_phi(texts, fixed, strengths, emissions=emissions, start=moving, free=free, **settings).phi
 
         def by_theta(vector: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient, _ = loss(texts, vector.reshape(at.theta_shape), found, strengths, free)
+            value, gradient, _ = loss(texts, vector.reshape(fixed.shape), found, strengths, free)
             return value, gradient.ravel()
 
-        best = minimise_lbfgs(by_theta, fixed.ravel(), max_iter=max_iter, tol=tol, value_tol=value_tol)
-        return best.weights.reshape(at.theta_shape), found, best.value
+        best = minimise_lbfgs(by_theta, fixed.ravel(), **settings)
+        return best.weights.reshape(fixed.shape), found, best.value
 
     first = (theta, phi, np.inf)
     (theta, phi, value), convergence = iterate(
