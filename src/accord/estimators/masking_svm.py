@@ -18,7 +18,7 @@ from accord.typing import AnyArray, FloatArray, IntArray
 __all__ = ["MASKING_GRID", "MaskingSVMClassifier", "choose_masking", "contrasts", "fit_masking", "unit_rows"]
 
 # μ and the weight of contrast examples beside that of texts, among which "auto" chooses.
-MASKING_GRID = tuple((mu, weight) for mu in (0.03, 0.1, 0.3) for weight in (0.03, 0.1, 0.3))
+MASKING_GRID = ((0.03, 0.03), (0.1, 0.03), (0.1, 0.1), (0.1, 0.3), (0.3, 0.1), (0.3, 0.3))
 
 
 def unit_rows(presence: Any) -> Any:

@@ -25,9 +25,9 @@ TEST_FOLD = 9
 # Strengths are chosen afresh at these sizes; in between, those of the next smaller size serve.
 _CHOICE_SIZES = (200, 400, 800, 1600)
 _FOLD_SIZE = 200
-# One text in five is left out at a time; with many texts three times are enough to tell the candidates apart.
-_N_INNER, _N_USED, _MANY = 5, 3, 400
-_SVM_GRID = (0.3, 1.0, 3.0)
+# One text in five is left out at a time, until about so many have been left out, but twice at least.
+_N_INNER, _LEFT_OUT = 5, 320
+_SVM_GRID = (1.0, 3.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,8 @@ def training_rows(folds: IntArray, rotation: int, size: int) -> IntArray:
 
 def _folds_within(labels: IntArray, rotation: int) -> IntArray:
     folds = inner_folds(labels, _N_INNER, np.random.default_rng(rotation))
-    return np.where(folds < _N_USED, folds, -1) if len(labels) >= _MANY else folds
+    n_used = int(np.clip(_N_INNER * _LEFT_OUT / len(labels), 2, _N_INNER))
+    return np.where(folds < n_used, folds, -1)
 
 
 def fit_rows(texts: MarkedTexts, rows: IntArray, strengths: Strengths, **settings: Any) -> AnnotatorFit:

@@ -171,11 +171,12 @@ def fit_joint(
     -------
     AnnotatorFit
     """
-    theta, phi = start or _start(texts, strengths, free)
     if not _learns_from_highlights(texts, strengths):
+        theta = None if start is None else start[0]
         return fit_classes(
             texts, strengths.theta_variance, start=theta, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol
         )
+    theta, phi = start or _start(texts, strengths, free)
     at = _coordinates(texts, theta, phi, strengths, emissions)
     n = at.n_theta
 
@@ -214,11 +215,12 @@ def fit_alternating(
 
     It creeps along a ridge where φ grows while θ shrinks, and ends higher than :func:`fit_joint`.
     """
-    theta, phi = start or _start(texts, strengths, free)
     if not _learns_from_highlights(texts, strengths):
+        theta = None if start is None else start[0]
         return fit_classes(
             texts, strengths.theta_variance, start=theta, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol
         )
+    theta, phi = start or _start(texts, strengths, free)
     settings: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
 
     def step(state: tuple[FloatArray, FloatArray, float]) -> tuple[FloatArray, FloatArray, float]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import logsumexp
 
 from accord.inference.binary_chain import (
     SCORE_LIMIT,
@@ -235,12 +234,15 @@ def _transition_scores(features: Any, phi: FloatArray) -> tuple[FloatArray, Bool
     return np.clip(scores, -SCORE_LIMIT, SCORE_LIMIT), np.abs(scores) <= SCORE_LIMIT
 
 
-def class_loss(texts: MarkedTexts, class_weights: FloatArray) -> tuple[float, FloatArray]:
-    """−Σᵢ log p_θ(yᵢ|xᵢ) and its gradient by the class weights, shape (n_classes, n_features)."""
-    scores = texts.design @ class_weights.T
-    log_p = scores - logsumexp(scores, axis=1, keepdims=True)
-    value = -float(log_p[np.arange(texts.n_texts), texts.labels].sum())
-    return value, (texts.design_transposed @ (np.exp(log_p) - texts.one_hot)).T
+def class_loss(texts: MarkedTexts, theta: FloatArray) -> tuple[float, FloatArray]:
+    """−Σᵢ log p_θ(yᵢ|xᵢ) and its gradient by θ, shape (n_rows, n_features)."""
+    maps = class_maps(texts.n_classes)
+    scores = (texts.design @ theta.T) @ maps.T
+    scores -= scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores)
+    totals = weights.sum(axis=1)
+    value = float(np.log(totals).sum() - scores[np.arange(texts.n_texts), texts.labels].sum())
+    return value, (texts.design_transposed @ ((weights / totals[:, None] - texts.one_hot) @ maps)).T
 
 
 def highlight_loss(
@@ -298,19 +300,17 @@ def loss(
     phi_gradient : array like ``phi``
     """
     maps = class_maps(texts.n_classes)
-    class_weights = maps @ theta
-    value, by_class = class_loss(texts, class_weights)
+    value, by_theta = class_loss(texts, theta)
     by_phi: FloatArray = np.zeros(phi.shape)
     if strengths.C > 0 and len(texts.chain_text):
-        marks, by_word, by_phi = highlight_loss(texts, class_weights, phi)
+        marks, by_word, by_phi = highlight_loss(texts, maps @ theta, phi)
         value += strengths.C * marks
-        by_class[:, : texts.n_words] += strengths.C * by_word
+        by_theta[:, : texts.n_words] += strengths.C * (maps.T @ by_word)
         by_phi = strengths.C * by_phi
     penalised = theta if free is None else np.where(free, 0.0, theta)
     value += 0.5 * float((penalised**2).sum()) / strengths.theta_variance
     value += 0.5 * strengths.phi_penalty * float((phi**2).sum())
-    theta_gradient = maps.T @ by_class + penalised / strengths.theta_variance
-    return value, theta_gradient, by_phi + strengths.phi_penalty * phi
+    return value, by_theta + penalised / strengths.theta_variance, by_phi + strengths.phi_penalty * phi
 
 
 def inside_probabilities(texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, annotator: int) -> FloatArray:
