@@ -3,10 +3,12 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import accord
 from accord import RationaleClassifier
@@ -221,6 +223,23 @@ def test_estimator_promises():
     assert_array_equal(pickle.loads(pickle.dumps(one)).predict(texts), one.predict(texts))
     with pytest.raises(NotFittedError):
         model().predict(texts)
+
+
+def test_cross_validation_routes_the_rationales_of_each_row():
+    texts, labels, spans = reviews(36)
+    spans[0] = None
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = model().set_fit_request(rationales=True)
+        scores = cross_val_score(routed, texts, labels, cv=3, params={"rationales": spans})
+    rows = np.arange(36)
+    folds = list(StratifiedKFold(3).split(rows, labels))
+    direct = [
+        model()
+        .fit([texts[i] for i in train], labels[train], rationales=[spans[i] for i in train])
+        .score([texts[i] for i in test], labels[test])
+        for train, test in folds
+    ]
+    assert_allclose(scores, direct)
 
 
 def test_bad_input_is_refused_in_one_sentence():
