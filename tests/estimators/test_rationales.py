@@ -76,10 +76,13 @@ def test_predicted_rationales_are_the_cues():
     words = [new[i][a:b] for i, one in enumerate(found) for a, b in one.spans]
     cues = [new[i][a:b] for i, marks in enumerate(marked) for a, b in marks]
     assert len(words) >= 0.7 * len(cues)
+    best = [new[i][a:b] for i, one in enumerate(found) for a, b in one.best_spans]
+    assert np.mean([word.split()[0] in CUES["good"] + CUES["bad"] for word in best]) > 0.9
     assert np.mean([word.split()[0] in CUES["good"] + CUES["bad"] for word in words]) > 0.9
     first = found[0]
     assert first.probabilities.shape == (len(first.tokens),)
     assert ((first.probabilities >= 0) & (first.probabilities <= 1)).all()
+    assert first.spans.tolist() == first.spans_above(fitted.threshold_).tolist()
     assert first.spans_above(0.0).tolist() == [[0, len(new[0])]]
 
 

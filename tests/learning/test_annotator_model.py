@@ -13,6 +13,7 @@ from accord.learning.annotator_fit import fit_alternating, fit_classes, fit_join
 from accord.learning.annotator_model import (
     MarkedTexts,
     Strengths,
+    best_threshold,
     class_maps,
     emission_scores,
     highlight_loss,
@@ -225,6 +226,20 @@ def test_highlights_teach_the_classifier_a_word_that_classes_alone_do_not_show()
     assert taught.theta[0, 0] > taught.theta[0, 1] + 0.1
     marginals = inside_probabilities(texts, taught.class_weights(2), taught.phi, 0).reshape(-1, 2)
     assert (marginals[:, 0] > marginals[:, 1]).all()
+
+
+def test_the_best_threshold_has_the_best_f1():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    tags = rng.random(200) < p**2
+
+    def f1(level):
+        guess = p >= level
+        return 2 * (guess & tags).sum() / (guess.sum() + tags.sum())
+
+    best = best_threshold(p, tags)
+    assert_allclose(f1(best), max(f1(level) for level in p))
+    assert best_threshold(p, np.zeros(200, dtype=bool)) == 0.5
 
 
 def test_inner_folds_spread_every_class_and_the_choice_is_the_best_candidate():

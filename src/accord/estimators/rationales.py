@@ -30,6 +30,7 @@ from accord.learning.annotator_model import (
     MarkedTexts,
     Strengths,
     best_tags,
+    best_threshold,
     inside_probabilities,
     worth_of_highlights,
 )
@@ -43,7 +44,8 @@ class PredictedRationale:
     """The words that an annotator would highlight in a text of a given class."""
 
     label: Any
-    spans: IntArray  # (n_spans, 2) characters of the most likely highlights
+    spans: IntArray  # (n_spans, 2) characters of the tokens that are likely enough to be highlighted
+    best_spans: IntArray  # (n_best, 2) characters of the single most likely highlighting, often none
     tokens: IntArray  # (n_tokens, 2) characters of each token
     probabilities: FloatArray  # (n_tokens,) that a token is highlighted
 
@@ -114,6 +116,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
     annotators_ : array of shape (n_annotators,)
     C_, theta_variance_ : float
         As given or chosen.
+    threshold_ : float
+        Probability from which a token counts as highlighted.
     unmarked_, unmarked_worth_ : array of shape (n_unmarked,)
         Training texts without rationales, and what highlighting each is worth.
 
@@ -225,6 +229,9 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         self.phi_names_ = [*EMISSIONS, *transition_names(self.transitions)]
         self.objective_, self.n_iter_ = -fit.value, fit.convergence.n_iter
         self.n_annotated_ = np.bincount(marked.chain_annotator, minlength=marked.n_annotators)
+        main = self._annotator(None)
+        inside = inside_probabilities(marked, self.class_weights_, self.phi_, main)
+        self.threshold_ = best_threshold(inside, marked.chains(main)[1])
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
         self.unmarked_ = np.setdiff1d(np.arange(len(texts)), looked)
@@ -262,7 +269,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of PredictedRationale
-            One a text. Probabilities and the most likely highlights are exact under the model.
+            One a text. Probabilities and the most likely highlighting are exact under the model; ``spans`` hold the
+            tokens whose probability reaches ``threshold_``, which did best on the training texts.
         """
         check_is_fitted(self)
         if not self.n_annotated_.any():
@@ -278,7 +286,9 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         out = []
         for row, (start, end) in enumerate(zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)):
             where = tokens.of(row)
-            out.append(PredictedRationale(labels[row], _characters(tags[start:end], where), where, inside[start:end]))
+            p = inside[start:end]
+            spans, best = _characters(p >= self.threshold_, where), _characters(tags[start:end], where)
+            out.append(PredictedRationale(labels[row], spans, best, where, p))
         return out
 
     def explain(self, text: str, *, label: Any = None) -> pd.DataFrame:

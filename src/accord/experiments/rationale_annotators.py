@@ -19,6 +19,7 @@ from accord.learning.annotator_model import (
     MarkedTexts,
     Strengths,
     best_tags,
+    best_threshold,
     highlight_loss,
     inside_probabilities,
     worth_of_highlights,
@@ -107,15 +108,12 @@ def eraser_table(corpus: Corpus, reviews: MovieRationales, fit: AnnotatorFit) ->
     """The ERASER measures of predicted highlights: fold 8 against A0, fold 9 against the ERASER annotators.
 
     Three ways to mark a review, given the class the model predicts: the most likely tags; tokens above a probability,
-    the one with the best token F1 on the training reviews; and, without φ, the tokens with the largest weights, as many
-    as A0 marks.
+    the one with the best F1 on the training reviews' tokens; and, without φ, the tokens with the largest weights, as
+    many as A0 marks.
     """
     training = training_rows(corpus.folds, _ROTATION, _SIZE)
     seen = highlights_of(corpus, training, tags_of(reviews, training, "A0"))
-    inside = _by_text(seen, inside_probabilities(seen, fit.class_weights(2), fit.phi, 0))
-    truth = _by_text(seen, seen.tags)
-    levels = np.arange(0.05, 0.6, 0.05)
-    level = levels[int(np.argmax([token_f1(truth, [p >= x for p in inside]).f1 for x in levels]))]
+    level = best_threshold(inside_probabilities(seen, fit.class_weights(2), fit.phi, 0), seen.tags)
     share = float(seen.tags.mean())
     rows = []
     for annotator, fold in (("A0", 8), ("ERASER", TEST_FOLD)):

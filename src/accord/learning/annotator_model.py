@@ -32,6 +32,7 @@ __all__ = [
     "MarkedTexts",
     "Strengths",
     "best_tags",
+    "best_threshold",
     "class_loss",
     "class_maps",
     "emission_scores",
@@ -327,6 +328,19 @@ def best_tags(texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, an
     scores, _, _ = emission_scores(_word_weights(class_weights, texts.n_words), phi[annotator])
     transitions, _ = _transition_scores(texts.transition_features, phi[annotator])
     return viterbi(as_graphs(chains, scores.ravel(), transitions)) == 1
+
+
+def best_threshold(probabilities: FloatArray, tags: BoolArray) -> float:
+    """The probability from which tokens are best called highlighted: the largest F1 over all tokens.
+
+    The single most likely tag sequence marks almost nothing where highlights are rare and their places uncertain.
+    """
+    if not np.any(tags):
+        return 0.5
+    order = np.argsort(-probabilities, kind="stable")
+    hits = np.cumsum(tags[order])
+    f1 = 2.0 * hits / (np.arange(1, len(tags) + 1) + hits[-1])
+    return float(probabilities[order[int(np.argmax(f1))]])
 
 
 def worth_of_highlights(
