@@ -13,7 +13,9 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
     "MaskingSVMClassifier": "accord.estimators.masking_svm",
+    "Project": "accord.data.project",
     "RationaleClassifier": "accord.estimators.rationales",
+    "open_example": "accord.workflows.projects",
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]
