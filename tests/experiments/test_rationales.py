@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from accord.experiments.rationale_curves import METHODS, accuracies, prepare, rotation_curve, training_rows
+from accord.experiments.rationales import _ablation_rows, _curve_rows
 from accord.learning.annotator_model import Strengths
 
 
@@ -16,6 +19,28 @@ def test_rotations_take_the_next_folds_and_never_the_test_fold():
     folds = np.repeat(np.arange(10), 3)
     assert set(folds[training_rows(folds, 7, 600)]) == {8, 0, 1}
     assert set(folds[training_rows(folds, 8, 1600)]) == set(range(8))
+
+
+def test_rows_average_rotations_and_test_texts_in_pairs():
+    corpus = SimpleNamespace(folds=np.repeat(np.arange(10), 4), labels=np.tile([0, 1], 20))
+    better = np.arange(40) % 4 > 0  # three of four right, everywhere
+    worse = np.arange(40) % 2 > 0  # two of four, a subset of those
+    results = [{"right": {m: {200: better if m == "rationales" else worse} for m in METHODS}} for _ in range(9)]
+    rows = {(row.table, row.row, row.metric): row for row in _curve_rows(corpus, range(9), [200], results)}
+    assert rows["heldout", "rationales@200", "accuracy"].ours == 75.0
+    assert rows["f9", "svm@200", "accuracy"].ours == 50.0
+    assert rows["heldout", "rationales@200", "accuracy"].n == 9
+    # Nine of 36 held-out texts differ, all one way: p = 2 · 2⁻⁹.
+    assert rows["heldout", "rationales@200", "p_over_log_linear"].ours == pytest.approx(2**-8, abs=2e-3)
+    # One of four texts of F9 differs: nothing can be said.
+    assert rows["f9", "rationales@200", "p_over_log_linear"].ours == 1.0
+
+
+def test_the_share_of_the_gain_is_that_of_the_means():
+    table = {"six": (89.0, 84.0), "words": (90.0, 85.0), "log_linear": (80.0, 80.0)}
+    rows = {(row.row, row.metric): row.ours for row in _ablation_rows([{"ablation": {400: table}}] * 2, [400])}
+    assert rows["six@400", "share_of_gain"] == pytest.approx(0.8)
+    assert rows["six@400", "share_of_gain_f9"] == pytest.approx(0.9)
 
 
 @pytest.mark.corpora
