@@ -13,7 +13,9 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "AspectRanker": "accord.estimators.aspects",
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
+    "MaskingSVMClassifier": "accord.estimators.masking_svm",
     "Project": "accord.data.project",
+    "RationaleClassifier": "accord.estimators.rationales",
     "open_example": "accord.workflows.projects",
 }
 
