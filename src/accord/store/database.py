@@ -1,0 +1,139 @@
+"""Opening the database: SQLite in one file, or PostgreSQL for teams, always brought up to the newest schema."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from accord.errors import InputError, MissingDependencyError
+
+__all__ = ["Database", "open_database"]
+
+# PostgreSQL runs one migration at a time under this advisory lock.
+_MIGRATION_LOCK = 7_305_812
+
+
+class Database:
+    """An engine with the two kinds of transaction that the store uses.
+
+    SQLite has one writer. A writing transaction takes the write lock when it starts (``BEGIN IMMEDIATE``), so that it
+    waits for its turn instead of failing half-way.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_sqlite = engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to read from; nothing it does is kept."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: all of it is kept when the block ends well, none of it otherwise."""
+        with self.engine.connect() as connection:
+            connection = connection.execution_options(accord_write=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _on_sqlite_connect(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by the event below
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    # An acknowledged judgement survives a crash of the machine too, not only of the process.
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=15000")
+    cursor.close()
+
+
+def _on_sqlite_begin(connection: Connection) -> None:
+    write = connection.get_execution_options().get("accord_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def open_database(url: str, *, pool_size: int = 20) -> Database:
+    """Open a database, creating or upgrading its tables.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``.
+    pool_size : int
+        Most connections held open.
+
+    Returns
+    -------
+    Database
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise InputError(
+            f"a database is named by a URL such as sqlite:///studio.db; {url!r} is not one. Give sqlite:///FILE or "
+            "postgresql+psycopg://USER@HOST/NAME."
+        ) from error
+    if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise InputError(
+            f"the database must be SQLite or PostgreSQL; {parsed.get_backend_name()!r} is neither. Give sqlite:///FILE "
+            "or postgresql+psycopg://USER@HOST/NAME."
+        )
+    try:
+        if parsed.get_backend_name() == "sqlite":
+            engine = create_engine(parsed, pool_size=pool_size, max_overflow=10, pool_timeout=60)
+            event.listen(engine, "connect", _on_sqlite_connect)
+            event.listen(engine, "begin", _on_sqlite_begin)
+        else:
+            engine = create_engine(parsed, pool_size=pool_size, max_overflow=10, pool_timeout=60, pool_pre_ping=True)
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise MissingDependencyError(
+            f"PostgreSQL needs the psycopg driver ({error}). Install accord[postgres] and use postgresql+psycopg://…"
+        ) from error
+    database = Database(engine)
+    try:
+        _upgrade(database)
+    except OperationalError as error:
+        database.close()
+        shown = parsed.render_as_string(hide_password=True)
+        reason = str(error.orig).strip().splitlines()[0]
+        raise InputError(
+            f"the database {shown} cannot be opened: {reason}. Check the address and the rights."
+        ) from error
+    return database
+
+
+def _upgrade(database: Database) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(files("accord.store") / "migrations"))
+    with database.write() as connection:
+        if not database.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def wait_until_open(url: str, *, seconds: float) -> Database:
+    """Open a database that may still be starting, trying for some seconds."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return open_database(url)
+        except InputError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)

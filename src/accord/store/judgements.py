@@ -1,0 +1,181 @@
+"""Judgements: appended, never changed.
+
+An answer is one or more rows with one ``request_id`` that the browser chose. Sending it again stores nothing new and
+is acknowledged as before, so a vote whose acknowledgement got lost can safely be sent again. An undo is a row that
+names the request it takes back.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, exists, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from accord.errors import InputError
+from accord.store.people import now
+from accord.store.tables import items, judgements, people
+
+__all__ = ["Judgement", "append", "effective", "export_rows", "last_of", "undo", "votes_per_item"]
+
+_BATCH = 2_000
+_INSERTS: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One row of an answer. ``item``, ``other`` and ``shown_left`` are keys of stored texts."""
+
+    request_id: str
+    kind: str  # pair | label | score | span | skip | undo
+    item: int | None = None
+    other: int | None = None
+    aspect: str | None = None
+    value: float | None = None
+    label: str | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    person_id: int | None = None
+    annotator_id: str | None = None
+    shown_left: int | None = None
+    created_at: datetime | None = None
+    response_ms: int | None = None
+    status: str = "given"  # given | skipped | undo
+    skip_reason: str | None = None
+    strategy: str | None = None
+    propensity: float | None = None
+    model_version: int | None = None
+    source: str = "studio"
+    undoes: str | None = None
+    part: int = 0
+
+
+_COLUMNS = tuple(field.name for field in fields(Judgement))
+
+
+def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> int:
+    """Append rows; rows whose ``request_id`` is stored already are left alone. Returns how many were new."""
+    moment = now()
+    values = [{**asdict(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
+    dialect_insert = _INSERTS[connection.dialect.name]
+    statement = dialect_insert(judgements).on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
+    return sum(connection.execute(statement, chunk).rowcount for chunk in _chunks(values))
+
+
+def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), _BATCH):
+        yield values[start : start + _BATCH]
+
+
+def undo(connection: Connection, project_id: int, person_id: int, *, request_id: str, undoes: str) -> None:
+    """Take back an answer of the same person; the answer stays stored and no longer counts."""
+    theirs = connection.execute(
+        select(judgements.c.id)
+        .where(
+            judgements.c.project_id == project_id,
+            judgements.c.request_id == undoes,
+            judgements.c.person_id == person_id,
+            judgements.c.kind != "undo",
+        )
+        .limit(1)
+    ).first()
+    if theirs is None:
+        raise InputError("people can undo their own answers; this one is not theirs, or is not known. Reload the page.")
+    append(
+        connection,
+        project_id,
+        [Judgement(request_id=request_id, kind="undo", status="undo", person_id=person_id, undoes=undoes)],
+    )
+
+
+def _stands() -> Any:
+    """The condition that a judgement is no undo and was not undone."""
+    taken_back = judgements.alias("taken_back")
+    return and_(
+        judgements.c.kind != "undo",
+        ~exists().where(
+            taken_back.c.project_id == judgements.c.project_id, taken_back.c.undoes == judgements.c.request_id
+        ),
+    )
+
+
+def effective(project_id: int, *columns: Any) -> Select[Any]:
+    """A query for the judgements of a project that stand, in the order given."""
+    return (
+        select(*(columns or (judgements,)))
+        .where(judgements.c.project_id == project_id, _stands())
+        .order_by(judgements.c.id)
+    )
+
+
+def last_of(connection: Connection, project_id: int, person_id: int, *, limit: int = 1) -> list[Any]:
+    """The newest answers of a person that stand, newest first, first parts only."""
+    query = effective(project_id).order_by(None).order_by(judgements.c.id.desc())
+    return list(
+        connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.part == 0).limit(limit))
+    )
+
+
+def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
+    """How many standing judgements name each text, by key."""
+    counts: dict[int, int] = {}
+    for column in (judgements.c.item, judgements.c.other):
+        query = (
+            select(column, func.count())
+            .where(
+                judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "given"
+            )
+            .group_by(column)
+        )
+        for key, count in connection.execute(query):
+            counts[key] = counts.get(key, 0) + count
+    return counts
+
+
+def export_rows(connection: Connection, project_id: int, *, standing: bool = True) -> Iterator[Mapping[str, Any]]:
+    """Judgements as rows of the project's own ``judgements`` table, with the ids that people gave.
+
+    With ``standing=False`` every stored row comes, undone ones and undos too.
+    """
+    item, other, left = items.alias("item_"), items.alias("other_"), items.alias("left_")
+    query = (
+        select(
+            *(judgements.c[name] for name in _COLUMNS if name not in {"item", "other", "shown_left"}),
+            judgements.c.id.label("judgement_id"),
+            item.c.item_id.label("item_id"),
+            other.c.item_id.label("other_id"),
+            left.c.item_id.label("shown_left_id"),
+            people.c.name.label("person_name"),
+        )
+        .select_from(judgements)
+        .outerjoin(item, item.c.id == judgements.c.item)
+        .outerjoin(other, other.c.id == judgements.c.other)
+        .outerjoin(left, left.c.id == judgements.c.shown_left)
+        .outerjoin(people, people.c.id == judgements.c.person_id)
+        .where(judgements.c.project_id == project_id)
+        .order_by(judgements.c.id)
+    )
+    if standing:
+        query = query.where(_stands())
+    result = connection.execution_options(yield_per=_BATCH).execute(query)
+    for row in result.mappings():
+        yield {**row, "annotator_id": row["annotator_id"] or row["person_name"]}
+
+
+def rows_after(connection: Connection, project_id: int, last: int) -> int:
+    """How many rows were appended after the row with key ``last``."""
+    return connection.execute(
+        select(func.count())
+        .select_from(judgements)
+        .where(judgements.c.project_id == project_id, judgements.c.id > last)
+    ).scalar_one()
+
+
+def newest(connection: Connection, project_ids: Iterable[int] | None = None) -> dict[int, int]:
+    """The key of the newest row of each project."""
+    query = select(judgements.c.project_id, func.max(judgements.c.id)).group_by(judgements.c.project_id)
+    if project_ids is not None:
+        query = query.where(judgements.c.project_id.in_(list(project_ids)))
+    return {row[0]: row[1] for row in connection.execute(query)}

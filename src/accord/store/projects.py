@@ -1,0 +1,230 @@
+"""Projects: what is asked, about which texts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, or_, select, update
+
+from accord.errors import InputError
+from accord.store.people import add_member, now
+from accord.store.tables import audit, items, judgements, links, memberships, projects
+
+__all__ = [
+    "StoredItem",
+    "StoredProject",
+    "add_items",
+    "add_links",
+    "audit_log",
+    "change_project",
+    "create_project",
+    "find_items",
+    "get_item",
+    "get_project",
+    "groups_of",
+    "items_by_key",
+    "note",
+    "projects_of",
+]
+
+_BATCH = 2_000
+
+
+@dataclass(frozen=True)
+class StoredProject:
+    """A project as stored."""
+
+    id: int
+    name: str
+    word: str
+    question: str
+    guidelines: str
+    settings: Mapping[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class StoredItem:
+    """A text as stored; ``key`` is the database's own number, ``item_id`` the id that people gave it."""
+
+    key: int
+    item_id: str
+    position: int
+    text: str
+    group_id: str | None
+    reply_to: str | None
+    author_id: str | None
+    timestamp: str | None
+    meta: Mapping[str, Any]
+
+
+def create_project(
+    connection: Connection,
+    *,
+    name: str,
+    word: str,
+    question: str = "",
+    guidelines: str = "",
+    settings: Mapping[str, Any] | None = None,
+    created_by: int | None = None,
+) -> int:
+    """A new, empty project; its creator becomes its owner. Returns its key."""
+    name = name.strip()
+    if not 1 <= len(name) <= 200:
+        raise InputError(f"a project's name has 1 to 200 characters; this one has {len(name)}. Choose another.")
+    key = connection.execute(
+        insert(projects).values(
+            name=name, word=word, question=question, guidelines=guidelines, settings=dict(settings or {}),
+            created_by=created_by, created_at=now(),
+        )
+    ).inserted_primary_key  # fmt: skip
+    assert key is not None
+    if created_by is not None:
+        add_member(connection, key[0], created_by, "owner")
+    return int(key[0])
+
+
+def change_project(connection: Connection, project_id: int, **changes: Any) -> None:
+    """Change a project's name, question, guidelines or settings."""
+    connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
+
+
+def get_project(connection: Connection, project_id: int) -> StoredProject | None:
+    """A project, or ``None``."""
+    row = connection.execute(select(projects).where(projects.c.id == project_id)).first()
+    return None if row is None else _project(row)
+
+
+def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProject, str]]:
+    """The projects in which a person has a role, with the role, newest first."""
+    rows = connection.execute(
+        select(projects, memberships.c.role)
+        .join(memberships, memberships.c.project_id == projects.c.id)
+        .where(memberships.c.person_id == person_id)
+        .order_by(projects.c.id.desc())
+    )
+    return [(_project(row), row.role) for row in rows]
+
+
+def _project(row: Any) -> StoredProject:
+    return StoredProject(row.id, row.name, row.word, row.question, row.guidelines, row.settings, row.created_at)
+
+
+def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Append texts (mappings with ``item_id`` and ``text`` and optionally the other columns); returns how many."""
+    start = connection.execute(
+        select(func.coalesce(func.max(items.c.position) + 1, 0)).where(items.c.project_id == project_id)
+    ).scalar_one()
+    count, batch = 0, []
+    for row in rows:
+        batch.append(
+            {
+                "project_id": project_id,
+                "position": start + count,
+                "item_id": row["item_id"],
+                "text": row["text"],
+                "group_id": row.get("group_id"),
+                "reply_to": row.get("reply_to"),
+                "author_id": row.get("author_id"),
+                "timestamp": row.get("timestamp"),
+                "meta": dict(row.get("meta") or {}),
+            }
+        )
+        count += 1
+        if len(batch) == _BATCH:
+            connection.execute(insert(items), batch)
+            batch = []
+    if batch:
+        connection.execute(insert(items), batch)
+    return count
+
+
+def add_links(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append links (mappings with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``)."""
+    if rows:
+        connection.execute(
+            insert(links),
+            [
+                {
+                    "project_id": project_id,
+                    **{name: row.get(name) for name in ("src_id", "dst_id", "kind", "weight", "context")},
+                }
+                for row in rows
+            ],
+        )
+
+
+def _item(row: Any) -> StoredItem:
+    return StoredItem(
+        row.id, row.item_id, row.position, row.text, row.group_id, row.reply_to, row.author_id, row.timestamp, row.meta
+    )
+
+
+def get_item(connection: Connection, project_id: int, key: int) -> StoredItem | None:
+    """A text of a project by its key, or ``None``."""
+    row = connection.execute(select(items).where(items.c.project_id == project_id, items.c.id == key)).first()
+    return None if row is None else _item(row)
+
+
+def items_by_key(connection: Connection, project_id: int, keys: Iterable[int]) -> dict[int, StoredItem]:
+    """Some texts of a project by key; keys of other projects are not found."""
+    rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.id.in_(list(keys))))
+    return {row.id: _item(row) for row in rows}
+
+
+def find_items(
+    connection: Connection,
+    project_id: int,
+    *,
+    search: str = "",
+    group_id: str | None = None,
+    offset: int = 0,
+    limit: int | None = 50,
+) -> tuple[list[StoredItem], int]:
+    """Texts of a project in their order, and how many match."""
+    condition = items.c.project_id == project_id
+    if search:
+        pattern = "%" + search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        condition = condition & or_(
+            items.c.text.ilike(pattern, escape="\\"), items.c.item_id.ilike(pattern, escape="\\")
+        )
+    if group_id is not None:
+        condition = condition & (items.c.group_id == group_id)
+    total = connection.execute(select(func.count()).select_from(items).where(condition)).scalar_one()
+    rows = connection.execute(select(items).where(condition).order_by(items.c.position).offset(offset).limit(limit))
+    return [_item(row) for row in rows], total
+
+
+def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None, int]]:
+    """The groups (topics, threads) of a project with their number of texts, in order of first appearance."""
+    rows = connection.execute(
+        select(items.c.group_id, func.count().label("n"))
+        .where(items.c.project_id == project_id)
+        .group_by(items.c.group_id)
+        .order_by(func.min(items.c.position))
+    )
+    return [(row.group_id, row.n) for row in rows]
+
+
+def count_judgements(connection: Connection, project_id: int) -> int:
+    """How many rows of judgement a project has, undone ones and undos among them."""
+    return connection.execute(
+        select(func.count()).select_from(judgements).where(judgements.c.project_id == project_id)
+    ).scalar_one()
+
+
+def note(connection: Connection, project_id: int | None, person_id: int | None, action: str, **detail: Any) -> None:
+    """Write a line of the audit log."""
+    connection.execute(
+        insert(audit).values(project_id=project_id, person_id=person_id, at=now(), action=action, detail=detail)
+    )
+
+
+def audit_log(connection: Connection, project_id: int, *, limit: int = 200) -> list[Any]:
+    """The newest lines of a project's audit log."""
+    return list(
+        connection.execute(
+            select(audit).where(audit.c.project_id == project_id).order_by(audit.c.id.desc()).limit(limit)
+        )
+    )

@@ -1,0 +1,209 @@
+"""The tables of the studio's database.
+
+Judgements are appended and never changed: an undo is a row of its own that names what it takes back. Texts, links and
+projects change seldom; questions and scores are derived and may be thrown away and made anew.
+"""
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+__all__ = [
+    "audit",
+    "invites",
+    "items",
+    "judgements",
+    "links",
+    "memberships",
+    "metadata",
+    "people",
+    "projects",
+    "questions",
+    "scores",
+    "sessions",
+]
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite numbers rows by itself only where the key is a plain INTEGER.
+_Key = BigInteger().with_variant(Integer, "sqlite")
+_Time = DateTime(timezone=True)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("password_hash", String(300)),
+    Column("is_admin", Boolean, nullable=False, default=False),
+    Column("created_at", _Time, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("person_id", ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("created_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+)
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("word", String(20), nullable=False),
+    Column("question", Text, nullable=False, default=""),
+    Column("guidelines", Text, nullable=False, default=""),
+    Column("settings", JSON, nullable=False),
+    Column("created_by", ForeignKey("people.id")),
+    Column("created_at", _Time, nullable=False),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("person_id", ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("role", String(10), nullable=False),
+    Column("joined_at", _Time, nullable=False),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), index=True),
+    Column("role", String(10), nullable=False),
+    Column("created_by", ForeignKey("people.id")),
+    Column("created_at", _Time, nullable=False),
+    Column("expires_at", _Time, nullable=False),
+    Column("uses_left", Integer, nullable=False),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    Column("item_id", String(500), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("group_id", String(500)),
+    Column("reply_to", String(500)),
+    Column("author_id", String(500)),
+    Column("timestamp", String(60)),
+    Column("meta", JSON, nullable=False),
+    UniqueConstraint("project_id", "item_id"),
+    Index(None, "project_id", "position"),
+    Index(None, "project_id", "group_id"),
+)
+
+links = Table(
+    "links",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("src_id", String(500), nullable=False),
+    Column("dst_id", String(500), nullable=False),
+    Column("kind", String(100)),
+    Column("weight", Float),
+    Column("context", Text),
+)
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    # One answer may be several rows (a label and three spans). The browser names the answer; a resent one is refused
+    # by the unique constraint, so that nothing is lost and nothing is stored twice.
+    Column("request_id", String(64), nullable=False),
+    Column("part", Integer, nullable=False, default=0),
+    Column("kind", String(10), nullable=False),
+    Column("item", ForeignKey("items.id", ondelete="CASCADE")),
+    Column("other", ForeignKey("items.id", ondelete="CASCADE")),
+    Column("aspect", String(200)),
+    Column("value", Float),
+    Column("label", String(200)),
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("quote", Text),
+    Column("person_id", ForeignKey("people.id")),
+    Column("annotator_id", String(500)),
+    Column("shown_left", ForeignKey("items.id", ondelete="CASCADE")),
+    Column("created_at", _Time, nullable=False),
+    Column("response_ms", Integer),
+    Column("status", String(20), nullable=False),
+    Column("skip_reason", String(200)),
+    Column("strategy", String(40)),
+    Column("propensity", Float),
+    Column("model_version", Integer),
+    Column("source", String(200), nullable=False),
+    Column("undoes", String(64)),
+    UniqueConstraint("project_id", "request_id", "part"),
+    Index(None, "project_id", "person_id", "id"),
+    Index(None, "project_id", "undoes"),
+    Index(None, "item"),
+    Index(None, "other"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False),
+    Column("item", ForeignKey("items.id", ondelete="CASCADE"), nullable=False),
+    Column("other", ForeignKey("items.id", ondelete="CASCADE")),
+    Column("strategy", String(40), nullable=False),
+    Column("propensity", Float),
+    Column("model_version", Integer, nullable=False),
+    Column("order_key", Float, nullable=False),
+    Column("leased_by", ForeignKey("people.id")),
+    Column("leased_until", _Time),
+    Index(None, "project_id", "order_key"),
+)
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("model_version", Integer, nullable=False),
+    Column("n_judgements", Integer, nullable=False),
+    Column("last_judgement", BigInteger, nullable=False),
+    Column("fitted_at", _Time, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("result", JSON, nullable=False),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), index=True),
+    Column("person_id", ForeignKey("people.id")),
+    Column("at", _Time, nullable=False),
+    Column("action", String(60), nullable=False),
+    Column("detail", JSON, nullable=False),
+)

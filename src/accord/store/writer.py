@@ -1,0 +1,87 @@
+"""Many small writes in few transactions.
+
+Each commit waits for the disk. With many people answering at once, the writes that arrive during one commit share the
+next one. A caller hears of success only after the commit, so nothing acknowledged can be lost; one write that breaks a
+rule fails alone.
+"""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from accord.store.database import Database
+
+__all__ = ["Writer"]
+
+Result = TypeVar("Result")
+_Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+
+
+class Writer:
+    """A thread that runs submitted writes, several to a transaction."""
+
+    def __init__(self, database: Database, *, most: int = 64) -> None:
+        self._database = database
+        self._most = most
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="accord-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: "Callable[[Connection], Result]") -> "Future[Result]":
+        """Queue ``work``; the future is done once its transaction is committed."""
+        future: Future[Result] = Future()
+        self._jobs.put((work, future))
+        return future
+
+    def write(self, work: "Callable[[Connection], Result]") -> Result:
+        """Run ``work`` in a transaction shared with others, and wait for the commit."""
+        return self.submit(work).result()
+
+    def close(self) -> None:
+        """Finish what is queued, then stop."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            batch = [first]
+            stop = False
+            while len(batch) < self._most:
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if job is None:
+                    stop = True
+                    break
+                batch.append(job)
+            self._commit(batch)
+            if stop:
+                return
+
+    def _commit(self, batch: list[_Job]) -> None:
+        done: list[tuple[Future[Any], Any]] = []
+        failed: list[tuple[Future[Any], Exception]] = []
+        try:
+            with self._database.write() as connection:
+                for work, future in batch:
+                    try:
+                        with connection.begin_nested():
+                            done.append((future, work(connection)))
+                    except Exception as error:
+                        if connection.invalidated:
+                            raise
+                        failed.append((future, error))
+        except Exception as error:  # noqa: BLE001 - the commit itself failed: everybody in the batch hears of it
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for future, reason in failed:
+            future.set_exception(reason)
+        for future, result in done:
+            future.set_result(result)
