@@ -56,6 +56,6 @@ def cached_arrays(
     arrays = compute()
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f"{key}.{os.getpid()}.partial.npz"
-    np.savez(partial, **{name: np.asarray(values) for name, values in arrays.items()})
+    np.savez(partial, allow_pickle=False, **{name: np.asarray(values) for name, values in arrays.items()})
     partial.replace(path)
     return arrays

@@ -14,7 +14,7 @@ from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
 from accord.features.thread_text import Tokens, ngram_counts
-from accord.typing import AnyArray, FloatArray, IntArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["SIMILARITIES", "PairSimilarities", "row_cosines"]
 
@@ -40,7 +40,9 @@ SIMILARITIES: tuple[str, ...] = (
 
 
 @njit(cache=True, error_model="numpy")
-def merge_rows(indptr, indices, counts, weights, left, right):  # type: ignore[no-untyped-def] # numba infers types
+def merge_rows(
+    indptr: IntArray, indices: IntArray, counts: FloatArray, weights: FloatArray, left: IntArray, right: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """For each pair of rows: Σ counts·counts, the number of shared columns, and Σ weights of shared columns."""
     dot, shared, weight = np.zeros(len(left)), np.zeros(len(left)), np.zeros(len(left))
     for p in range(len(left)):
@@ -61,7 +63,15 @@ def merge_rows(indptr, indices, counts, weights, left, right):  # type: ignore[n
 
 
 @njit(cache=True, error_model="numpy")
-def longest_runs(codes, offsets, left, right, candidate, min_tile, max_tokens):  # type: ignore[no-untyped-def]
+def longest_runs(
+    codes: IntArray,
+    offsets: IntArray,
+    left: IntArray,
+    right: IntArray,
+    candidate: BoolArray,
+    min_tile: int,
+    max_tokens: int,
+) -> tuple[FloatArray, FloatArray]:
     """For each pair: the longest common run of tokens, and the tokens covered by greedy string tiling.
 
     Pairs that are not a candidate (no common n-gram of ``min_tile`` words) are tiled by nothing.
@@ -130,9 +140,7 @@ class PairSimilarities:
             dots, squares = np.zeros((_N_MAX + 1, len(left))), np.zeros((_N_MAX + 1, tokens.n_docs))
             for n, counts in enumerate(ngram_counts(tokens, _N_MAX), start=1):
                 weights = self.word_weights if n == 1 and not suffix else np.zeros(counts.shape[1])
-                dots[n], shared, weight = merge_rows(
-                    counts.indptr, counts.indices, counts.data, weights, left, right
-                )
+                dots[n], shared, weight = merge_rows(counts.indptr, counts.indices, counts.data, weights, left, right)
                 squares[n] = np.asarray(counts.multiply(counts).sum(axis=1)).ravel()
                 if suffix:
                     continue
@@ -143,7 +151,7 @@ class PairSimilarities:
                     shared_trigrams = shared
                 if n == 1:
                     presence = sp.csr_matrix((np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape)
-                    mass = np.asarray(presence @ self.word_weights[: counts.shape[1]])
+                    mass = np.asarray(presence @ self.word_weights)
                     columns["idf_overlap"] = _ratio(weight, mass[left])
             for low, high in _RANGES:
                 norms = squares[low : high + 1].sum(axis=0)

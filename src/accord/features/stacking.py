@@ -36,7 +36,12 @@ def _linear(strength: float) -> Callable[[int], Any]:
 
 def _trees(seed: int) -> Any:
     return HistGradientBoostingClassifier(
-        max_iter=150, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=30, l2_regularization=5.0, random_state=seed
+        max_iter=150,
+        learning_rate=0.06,
+        max_leaf_nodes=15,
+        min_samples_leaf=30,
+        l2_regularization=5.0,
+        random_state=seed,
     )
 
 

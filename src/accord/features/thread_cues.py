@@ -15,7 +15,9 @@ from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray
 __all__ = ["COMMENT_CUES", "THREAD_CUES", "comment_cues", "thread_cues"]
 
 _WORDS = ("yes", "sure", "no", "can", "neither", "okay", "sorry")
-_WORD_PATTERNS = {word: re.compile(rf"\b{'(?:okay|ok)' if word == 'okay' else word}\b", re.IGNORECASE) for word in _WORDS}
+_WORD_PATTERNS = {
+    word: re.compile(rf"\b{'(?:okay|ok)' if word == 'okay' else word}\b", re.IGNORECASE) for word in _WORDS
+}
 _THANKS = re.compile(r"\b(?:thanks?|thankyou|thanx|thnx|thx|tnx|tks|appreciat\w*)\b", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
 _URL = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
@@ -140,7 +142,7 @@ def _nearness(flags: BoolArray, start: IntArray, end: IntArray, *, later: bool) 
 
 
 @njit(cache=True, error_model="numpy")
-def dialogue_parts(offsets, users, askers):  # type: ignore[no-untyped-def] # numba infers types
+def dialogue_parts(offsets: IntArray, users: IntArray, askers: IntArray) -> FloatArray:
     """Start, inside and end of dialogues with the asker (columns 0–2) and between two others (columns 3–5).
 
     Two users are in a dialogue where one of them writes, the other one writes, and the first writes again. The

@@ -99,8 +99,8 @@ def ngram_counts(tokens: Tokens, n_max: int) -> list[sp.csr_matrix]:
             grams = pd.factorize(pairs[inside])[0]
             starting = np.full(len(document), -1, dtype=np.int64)
             starting[:n_starts][inside] = grams
-        n_columns = int(grams.max(initial=-1)) + 1
-        counts = sp.csr_matrix((np.ones(len(grams)), (owner, grams)), shape=(tokens.n_docs, max(n_columns, 1)))
+        n_columns = len(tokens.words) if n == 1 else int(grams.max(initial=-1)) + 1
+        counts = sp.csr_matrix((np.ones(len(grams)), (owner, grams)), shape=(tokens.n_docs, n_columns))
         counts.sort_indices()
         matrices.append(counts)
     return matrices

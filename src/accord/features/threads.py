@@ -165,9 +165,7 @@ class ThreadFeatures(BaseEstimator):
         def compute() -> Mapping[str, AnyArray]:
             question = threads.thread_of
             comment = threads.n_threads + np.arange(threads.n_comments)
-            columns = {
-                f"similarity/{k}": v for k, v in self._similarities(cleaned, question, comment).items()
-            }
+            columns = {f"similarity/{k}": v for k, v in self._similarities(cleaned, question, comment).items()}
             columns["similarity/topic_cosine"] = self._topic_cosines(cleaned, question, comment)
             for name, values in zip(COMMENT_CUES, comment_cues(threads).T, strict=True):
                 columns[f"comment/{name}"] = values
