@@ -48,7 +48,7 @@ def _trees(seed: int) -> Any:
 LEARNERS: Mapping[str, Callable[[int], Any]] = {
     "words": _linear(2.0),
     "characters": _linear(2.0),
-    "vectors": _linear(1.0),
+    "vectors": _linear(0.001),
     "trees": _trees,
 }
 
@@ -87,9 +87,8 @@ class StackedLogits(BaseEstimator):
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise InputError(f"stacked features need two labels or more; the training threads have {self.classes_}.")
-        self.words_.fit(texts)
-        self.characters_.fit(texts)
-        views = self._views(texts, dense, vectors)
+        views = {"words": self.words_.fit_transform(texts), "characters": self.characters_.fit_transform(texts)}
+        views |= self._dense_views(dense, vectors)
         self.names_ = tuple(name for name in LEARNERS if name in views)
         folds = group_folds(groups, self.n_folds, np.random.default_rng(self.random_state))
         outputs, self.models_ = [], {}
@@ -128,14 +127,11 @@ class StackedLogits(BaseEstimator):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _views(self, texts: AnyArray, dense: FloatArray, vectors: FloatArray | None) -> dict[str, Any]:
-        views: dict[str, Any] = {
-            "words": self.words_.transform(texts),
-            "characters": self.characters_.transform(texts),
-            "trees": dense,
-        }
-        if vectors is not None:
-            views["vectors"] = vectors
-        return views
+        views = {"words": self.words_.transform(texts), "characters": self.characters_.transform(texts)}
+        return views | self._dense_views(dense, vectors)
+
+    def _dense_views(self, dense: FloatArray, vectors: FloatArray | None) -> dict[str, Any]:
+        return {"trees": dense} if vectors is None else {"trees": dense, "vectors": vectors}
 
     def _log_odds(self, model: Any, view: Any) -> FloatArray:
         """Log-odds of each label against the rest (of the second label, if there are two), for all known labels.

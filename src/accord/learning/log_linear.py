@@ -10,17 +10,28 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.inference.fixed_point import Convergence
+from accord.inference.numerics import log_sigmoid, sigmoid
+from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["fit_log_linear_lbfgs", "fit_log_linear_sgd", "log_linear_loss", "log_linear_scores"]
+__all__ = ["fit_log_linear_lbfgs", "fit_log_linear_sgd", "log_linear_loss", "log_linear_scores", "n_vectors"]
 
 
 def log_linear_scores(weights: FloatArray, x: Any) -> FloatArray:
-    """Log probabilities of each label, shape (n_rows, n_labels), for weights of shape (n_labels, n_features)."""
+    """Log probabilities of each label, shape (n_rows, n_labels).
+
+    ``weights`` has shape (n_labels, n_features), or (1, n_features) for two labels: the log odds of label 1.
+    """
     scores = np.asarray(x @ weights.T)
+    if scores.shape[1] == 1:
+        return np.hstack([log_sigmoid(-scores), log_sigmoid(scores)])
     return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def n_vectors(n_labels: int) -> int:
+    """Number of weight vectors: one for two labels, else one a label."""
+    return 1 if n_labels == 2 else n_labels
 
 
 def log_linear_loss(
@@ -30,7 +41,7 @@ def log_linear_loss(
 
     Parameters
     ----------
-    flat : array of shape (n_labels · n_features,)
+    flat : array of shape (n_vectors · n_features,)
     x : array or sparse matrix of shape (n_rows, n_features)
     labels : int array of shape (n_rows,)
     n_labels : int
@@ -39,6 +50,11 @@ def log_linear_loss(
     """
     n = len(labels)
     share = np.full(n, 1.0 / max(n, 1)) if row_weights is None else row_weights
+    if n_labels == 2:
+        margin = np.asarray(x @ flat)
+        p = sigmoid(margin)
+        value = -float(share @ log_sigmoid(np.where(labels == 1, margin, -margin)))
+        return value, np.asarray(x.T @ (share * (p - labels)))
     log_p = log_linear_scores(flat.reshape(n_labels, -1), x)
     rows = np.arange(n)
     residual = np.exp(log_p)
@@ -55,14 +71,12 @@ def fit_log_linear_lbfgs(
     penalty: float | FloatArray,
     row_weights: FloatArray | None = None,
     max_iter: int = 500,
-    tol: float = 1e-5,
+    tol: float = 1e-4,
 ) -> Optimum:
     """The minimum of the penalised mean loss; ``penalty`` is one number or one a feature (0 for a bias)."""
     loss = partial(log_linear_loss, x=x, labels=labels, n_labels=n_labels, row_weights=row_weights)
-    strength = np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_labels)
-    return minimise_lbfgs(
-        l2_penalised(loss, strength), np.zeros(n_labels * x.shape[1]), max_iter=max_iter, tol=tol
-    )
+    strength = np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_vectors(n_labels))
+    return minimise_lbfgs(l2_penalised(loss, strength), np.zeros(len(strength)), max_iter=max_iter, tol=tol)
 
 
 def fit_log_linear_sgd(
@@ -80,7 +94,7 @@ def fit_log_linear_sgd(
 
     The steps shrink as η / (1 + t / T), T the steps of one epoch ([JMN16] eq. 4 with a decreasing rate).
     """
-    strength = np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_labels)
+    strength = np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_vectors(n_labels))
 
     def gradient(flat: FloatArray, rows: IntArray) -> FloatArray:
         return log_linear_loss(flat, x[rows], labels[rows], n_labels)[1] + strength * flat
@@ -90,7 +104,7 @@ def fit_log_linear_sgd(
 
     weights = minimise_sgd(
         gradient,
-        np.zeros(n_labels * x.shape[1]),
+        np.zeros(len(strength)),
         shuffled,
         n_epochs=n_epochs,
         step_size=lambda t: step_size / (1.0 + t / max(len(batches), 1)),

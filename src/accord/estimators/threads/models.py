@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from accord.errors import InputError
-from accord.estimators.thread_design import Scaler, ThreadRows, chain_pairs, pair_features
+from accord.estimators.threads.design import Scaler, ThreadRows, chain_pairs, pair_features
 from accord.features.stacking import group_folds
 from accord.features.thread_edges import complete_pairs
 from accord.inference.belief_propagation import belief_propagation
 from accord.inference.chain import chain
+from accord.inference.fixed_point import Convergence
 from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
 from accord.learning.graph_crf import GraphCRF, marginal_loss, negative_log_likelihood, thread_steps
-from accord.learning.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd, log_linear_scores
+from accord.learning.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd, log_linear_scores, n_vectors
 from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.learning.perceptron import PerceptronPath, fit_perceptron
 from accord.learning.second_order_chain import SecondOrderChain
-from accord.inference.fixed_point import Convergence
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["EDGES", "LEARNERS", "MODELS", "OBJECTIVES", "Settings", "ThreadWeights", "fit_weights"]
@@ -33,7 +33,7 @@ EDGE_SCALES = ("none", "length")
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that training needs; see :class:`accord.estimators.threads.ThreadClassifier`."""
+    """The choices that training needs; see :class:`~accord.estimators.threads.classifier.ThreadClassifier`."""
 
     model: str
     edges: str
@@ -106,7 +106,7 @@ class Training:
 class ThreadWeights:
     """A trained model: everything that prediction needs."""
 
-    local: FloatArray  # (n_labels, n_features + 1): the node classifier trained by itself
+    local: FloatArray  # (n_node_vectors, n_features + 1): the node classifier trained by itself
     nodes: FloatArray  # (n_node_vectors, n_features + 1)
     edges: FloatArray  # (n_edge_vectors, n_edge_features + 1); none for the local model
     triples: FloatArray | None  # (n_labels, n_labels, n_labels) for chains of the second order
@@ -123,12 +123,14 @@ def bias_free(penalty: float, n_features: int) -> FloatArray:
 
 
 def fit_local(data: Training, settings: Settings, rng: np.random.Generator) -> tuple[FloatArray, Convergence, Any]:
-    """The node classifier by itself: weights of shape (n_labels, n_features + 1), and the path of a perceptron."""
+    """The node classifier by itself: weights of shape (n_node_vectors, n_features + 1), and a perceptron's path."""
     rows, labels = data.observed, data.labels[data.observed]
     x, penalty = data.x[rows], bias_free(settings.node_penalty, data.x.shape[1])
     if settings.learner in ("voted", "averaged"):
         path = fit_perceptron(x, labels, data.n_labels, n_epochs=settings.n_epochs, rng=rng)
-        return path.averaged(), Convergence(True, settings.n_epochs, 0.0), path
+        mean = path.averaged()
+        mean = mean[1:] - mean[:1] if data.n_labels == 2 else mean
+        return mean, Convergence(True, settings.n_epochs, 0.0), path
     if settings.learner == "sgd":
         found = fit_log_linear_sgd(
             data.x, data.labels, data.n_labels, penalty=penalty, batches=data.batches,
@@ -136,7 +138,7 @@ def fit_local(data: Training, settings: Settings, rng: np.random.Generator) -> t
         )  # fmt: skip
     else:
         found = fit_log_linear_lbfgs(x, labels, data.n_labels, penalty=penalty, max_iter=settings.max_iter)
-    return found.weights.reshape(data.n_labels, -1), found.convergence, None
+    return found.weights.reshape(n_vectors(data.n_labels), -1), found.convergence, None
 
 
 def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generator) -> FloatArray:
@@ -150,8 +152,8 @@ def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generat
         rows = data.observed[~held[data.observed]]
         if not len(rows) or not held.any():
             continue
-        found = fit_log_linear_lbfgs(data.x[rows], data.labels[rows], data.n_labels, penalty=penalty, tol=1e-4)
-        evidence[held] = log_linear_scores(found.weights.reshape(data.n_labels, -1), data.x[held])
+        found = fit_log_linear_lbfgs(data.x[rows], data.labels[rows], data.n_labels, penalty=penalty)
+        evidence[held] = log_linear_scores(found.weights.reshape(n_vectors(data.n_labels), -1), data.x[held])
     return evidence
 
 
@@ -233,38 +235,44 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     if not len(seen):
         return np.zeros((n_targets if full else 1, features.shape[1]))
     found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
-    weights = found.weights.reshape(n_targets, -1)
-    return weights if full else weights[1:] - weights[:1]
+    return found.weights.reshape(-1, features.shape[1])
 
 
 def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
     nodes = bias_free(settings.node_penalty, crf.node_features.shape[1])
     edges = bias_free(settings.edge_penalty, crf.edge_features.shape[1])
     return np.concatenate(
-        [np.tile(nodes, crf.n_node_vectors), np.tile(edges, crf.n_edge_vectors), np.full(n_extra, settings.edge_penalty)]
+        [
+            np.tile(nodes, crf.n_node_vectors),
+            np.tile(edges, crf.n_edge_vectors),
+            np.full(n_extra, settings.edge_penalty),
+        ]
     )
 
 
 def _start(crf: Any, local: FloatArray, n_extra: int = 0) -> FloatArray:
     """Node weights of the local model (of the same data, so nothing leaks) and no pull between comments."""
-    nodes = local[1:] - local[:1] if crf.n_node_vectors == 1 else local
-    return np.concatenate([nodes.ravel(), np.zeros(crf.n_edge_weights + n_extra)])
+    return np.concatenate([local.ravel(), np.zeros(crf.n_edge_weights + n_extra)])
 
 
-def _fit_crf(
-    crf: GraphCRF, data: Training, settings: Settings, local: FloatArray, rng: np.random.Generator
-) -> Optimum:
+def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArray, rng: np.random.Generator) -> Optimum:
     """Joint training: L-BFGS on a loss, or one thread a step ([JMN16] Algorithm 1 and section 3.2)."""
     infer = training_engine(settings)
     strength = _penalty(crf, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
         loss = {"likelihood": negative_log_likelihood, "marginals": marginal_loss}[settings.objective]
-        return minimise_lbfgs(
-            l2_penalised(loss(crf, data.labels, infer=infer), strength),
-            _start(crf, local),
+        # A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units
+        # it is not, and the line search does not try pulls that are out of all proportion.
+        units = np.ones(crf.n_weights)
+        if settings.edge_scale == "none":
+            units[crf.n_node_weights :] = 1.0 / max(crf.graphs.n_edges / max(crf.graphs.n_nodes, 1), 1.0)
+        found = minimise_lbfgs(
+            in_units(l2_penalised(loss(crf, data.labels, infer=infer), strength), units),
+            _start(crf, local) / units,
             max_iter=settings.max_iter,
             tol=settings.tol,
         )
+        return replace(found, weights=found.weights * units)
     perceptron = settings.learner == "averaged"
     step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
     threads = np.array(
@@ -283,12 +291,24 @@ def _fit_crf(
     return Optimum(weights, np.nan, Convergence(True, settings.n_epochs, 0.0))
 
 
+def in_units(
+    loss: Callable[[FloatArray], tuple[float, FloatArray]], units: FloatArray
+) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+    """The loss of weights that are measured in ``units``."""
+
+    def rescaled(weights: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = loss(weights * units)
+        return value, gradient * units
+
+    return rescaled
+
+
 def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
     """The cheapest engine that is exact for the model, else belief propagation."""
     if settings.model == "chain":
         return chain
     # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
-    tol = 1e-8 if settings.objective == "marginals" else 1e-7
+    tol = 1e-8 if settings.objective == "marginals" else 1e-6
 
     def bethe(graphs: Graphs) -> Marginals:
         return belief_propagation(graphs, tol=tol, max_iter=300, warn=False)

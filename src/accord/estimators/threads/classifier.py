@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
-from accord.estimators.thread_design import (
+from accord.estimators.threads.design import (
     Scaler,
     ThreadRows,
     as_float_table,
     pair_features,
     similarities_of,
 )
-from accord.estimators.thread_models import Settings, Training, edge_scores, fit_weights, per_node
+from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -26,6 +26,7 @@ from accord.inference.fixed_point import warn_unconverged
 from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
 from accord.inference.min_cut import min_cut
+from accord.inference.numerics import normalise_log
 from accord.inference.pulls import pulls
 from accord.learning.log_linear import log_linear_scores
 from accord.learning.second_order_chain import SecondOrderChain
@@ -130,7 +131,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         step_size: float = 0.1,
         n_folds: int = 5,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         cache_dir: str | None = None,
         random_state: int = 0,
     ) -> None:
@@ -431,6 +432,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             assert weights.triples is not None  # chains of the second order are always trained with triples
             flat = np.concatenate([weights.nodes.ravel(), weights.edges.ravel(), weights.triples.ravel()])
             return second.node_marginals(chain(second.scores(flat, posed.graphs.known)))
+        if self.model == "local" and posed.graphs.known is None:
+            return normalise_log(posed.graphs.node_scores)
         return self._infer(posed.graphs).node_marginals
 
     def _evidence(self, x: FloatArray, k: int) -> dict[str, FloatArray]:
