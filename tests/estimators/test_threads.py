@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 import accord
 from accord.data.threads import Threads
 from accord.errors import InputError
-from accord.estimators.threads.design import ThreadRows
 from accord.estimators.threads import ThreadClassifier
+from accord.estimators.threads.design import ThreadRows
 from accord.features.thread_edges import ThreadEdges, complete_pairs
 
 MODELS = {
@@ -72,8 +72,8 @@ def test_joint_model_beats_the_local_one_where_threads_lean(trained):
 @pytest.mark.parametrize("name", ["fccrf", "local+lbp", "chain", "chain 2", "local+cut", "local"])
 def test_known_labels_are_kept(trained, name):
     x, y, thread = sample(n_threads=30, seed=3)
-    known = np.where(np.arange(len(y)) % 3 == 0, y, None)
-    given = known != None  # noqa: E711
+    given = np.arange(len(y)) % 3 == 0
+    known = np.where(given, y, None)
     assert_array_equal(trained[name].predict(x, groups=thread, known=known)[given], y[given])
 
 
@@ -98,9 +98,7 @@ def test_two_given_labels_help_the_rest_of_the_thread(trained):
 
 def test_order_of_rows_does_not_matter_between_threads(trained):
     x, _, thread = sample(n_threads=20, seed=5)
-    # Threads interleaved, comments of one thread still in order.
-    order = np.argsort(np.random.default_rng(0).random(len(x)))
-    order = order[np.argsort(np.searchsorted(np.sort(order), order))]
+    # All first comments, then all second ones, and so on.
     place = pd.Series(thread).groupby(thread).cumcount().to_numpy()
     mixed = np.lexsort((thread, place))
     expected = trained["fccrf"].predict_proba(x, groups=thread)
@@ -148,8 +146,10 @@ def test_explanation_adds_up_to_the_log_odds(trained):
         p = model.predict_proba(x, groups=np.zeros(6))
         table = model.explain(x)
         sums = table.groupby("item_id")["effect"].sum().loc[[str(k) for k in range(6)]]
-        assert_allclose(sums, np.log(p[:, 1] / p[:, 0]), atol=1e-4)
-        assert set(table["kind"]) == {"evidence", "pull"}
+        assert_allclose(sums, np.log(p[:, 1] / p[:, 0]), atol=1e-3)
+        assert {"evidence", "pull"} <= set(table["kind"])
+        if name == "chain":
+            assert "rest" not in set(table["kind"])
     one = trained["fccrf"].explain(x, target=2)
     assert set(one["item_id"]) == {"2"}
     with pytest.raises(InputError, match="no 'x'"):
@@ -170,14 +170,15 @@ def test_edge_features_follow_a_table_through_a_split():
     ids = np.array([f"c{k}" for k in range(len(x))], dtype=object)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(thread))])
     left, right = complete_pairs(offsets)
-    edges = ThreadEdges(ids, offsets, (y[left] == y[right]).astype(float)[:, None], ("told",))
+    told = (y[left] == y[right]) ^ (np.random.default_rng(0).random(len(left)) < 0.2)
+    edges = ThreadEdges(ids, offsets, told.astype(float)[:, None], ("told",))
     table = pd.DataFrame(x, index=ids, columns=["a/1", "a/2", "b/1"])
     half = thread < 60
-    model = ThreadClassifier(edges="ising", edge_scale="length", edge_penalty=1e-4)
+    model = ThreadClassifier(edges="ising", edge_scale="length")
     model.fit(table[half], y[half], groups=thread[half], edges=edges)
     plain = ThreadClassifier(edges="ising", edge_scale="length").fit(table[half], y[half], groups=thread[half])
-    told = np.mean(model.predict(table[~half], groups=thread[~half], edges=edges) == y[~half])
-    assert told > np.mean(plain.predict(table[~half], groups=thread[~half]) == y[~half]) + 0.03
+    informed = np.mean(model.predict(table[~half], groups=thread[~half], edges=edges) == y[~half])
+    assert informed > np.mean(plain.predict(table[~half], groups=thread[~half]) == y[~half]) + 0.03
     with pytest.raises(InputError, match="Give edges="):
         model.predict(table[~half], groups=thread[~half])
     assert {"a", "b", "bias"} <= set(plain.explain(table[:3])["reason"])

@@ -31,7 +31,7 @@ class Outcome:
 
 
 def _by_thread(thread: IntArray, values: FloatArray) -> FloatArray:
-    return np.bincount(thread, weights=values, minlength=int(thread.max()) + 1)
+    return np.bincount(thread, weights=values, minlength=int(thread.max()) + 1).astype(np.float64)
 
 
 def _draws(n_threads: int, seed: int = 0) -> FloatArray:

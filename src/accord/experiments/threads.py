@@ -123,7 +123,7 @@ def fitted(settings: Mapping[str, Any], data: Features) -> ThreadClassifier:
 
 def outcome(model: ThreadClassifier, data: Features, known: AnyArray | None = None) -> Outcome:
     """What a model says of comments."""
-    given = {"groups": data.thread, "edges": data.edges, "known": known}
+    given: dict[str, Any] = {"groups": data.thread, "edges": data.edges, "known": known}
     p = model.predict_proba(data.X, **given)[:, model.classes_.tolist().index("Good")]
     said = np.asarray(model.predict(data.X, **given) == "Good") if model.model == "local+cut" else p > 0.5
     return Outcome(data.thread, data.truth, said.astype(np.int64), p)
@@ -289,7 +289,8 @@ def outcomes_given(model: ThreadClassifier, data: Features) -> list[Outcome]:
     counted = (size > max(GIVEN)) & (turn >= max(GIVEN))
     found = []
     for k in GIVEN:
-        known = np.where(turn < k, data.y, None)
+        known = data.y.copy()
+        known[turn >= k] = None
         all_of = outcome(model, data, known if k else None)
         found.append(
             Outcome(

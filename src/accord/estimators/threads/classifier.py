@@ -17,7 +17,7 @@ from accord.estimators.threads.design import (
     pair_features,
     similarities_of,
 )
-from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node
+from accord.estimators.threads.models import Settings, Training, edge_scores, engine, fit_weights, per_node
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -258,8 +258,9 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
     def explain(self, X: Any, *, target: Any = None, label: Any = None, **more: Any) -> pd.DataFrame:
         """Why the comments of one thread are judged as they are.
 
-        The log-odds of ``label`` of a comment are the sum of its node evidence, by feature group, and of the pulls of
-        the other comments: with belief propagation and on chains the sum is exact.
+        The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
+        by feature group, and of the pulls of the other comments, which are the messages of belief propagation. Where
+        inference is more exact than those, the difference stands in a last row of kind "rest".
 
         Parameters
         ----------
@@ -275,8 +276,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         DataFrame
-            ``item_id, reason, effect, kind``; kind is "evidence" or "pull", the reason a feature group or the id of
-            the other comment; the strongest reason of each comment first.
+            ``item_id, reason, effect, kind``; kind is "evidence", "pull" or "rest", the reason a feature group or the
+            id of the other comment; the strongest reason of each comment first.
         """
         check_is_fitted(self, "weights_")
         n = X.n_comments if isinstance(X, Threads) else len(X)
@@ -293,11 +294,12 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         if self.model != "local" and not (self.model == "chain" and self.order == 2):
             graphs = posed.graphs.with_tables()
             i, j = graphs.edges.T
-            onto_i, onto_j = pulls(graphs, self._infer(graphs), k)
+            onto_i, onto_j = pulls(graphs, belief_propagation(graphs), k)
             for here, there, effect in ((i, j, onto_i), (j, i, onto_j)):
                 frames.append(
                     pd.DataFrame({"item_id": names[here], "reason": names[there], "effect": effect, "kind": "pull"})
                 )
+            frames.append(self._beyond_pairs(posed, pd.concat(frames), names, k))
         table = pd.concat(frames, ignore_index=True)
         if target is not None:
             wanted = str(names[target]) if isinstance(target, int | np.integer) else str(target)
@@ -380,7 +382,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         labels = self._known_labels(known, len(values))
         x = self.scaler_(values[rows.order])
         weights = self.weights_
-        features = np.zeros((0, 1))
+        features: FloatArray = np.zeros((0, 1))
         if self.model != "local":
             left, right = settings.pairs(rows.offsets)
             features = np.ones((len(left), 1))
@@ -420,9 +422,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
     def _infer(self, graphs: Graphs) -> Marginals:
-        if self.model == "chain":
-            return chain(graphs)
-        return belief_propagation(graphs)
+        return engine(self._settings(), warn=True)(graphs)
 
     def _marginals(self, posed: _Posed) -> FloatArray:
         if self.model == "chain" and self.order == 2:
@@ -435,6 +435,17 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         if self.model == "local" and posed.graphs.known is None:
             return normalise_log(posed.graphs.node_scores)
         return self._infer(posed.graphs).node_marginals
+
+    def _beyond_pairs(self, posed: _Posed, reasons: pd.DataFrame, names: AnyArray, k: int) -> pd.DataFrame:
+        """What evidence and pulls leave of the log-odds of comments whose label is not given."""
+        log_p = np.log(np.maximum(self._marginals(posed), 1e-300))
+        log_odds = log_p[:, k] - np.delete(log_p, k, axis=1).mean(axis=1)
+        told = reasons.groupby("item_id")["effect"].sum().reindex(names).to_numpy()
+        known = posed.graphs.known
+        free = np.ones(len(names), dtype=bool) if known is None else known < 0
+        rest = np.where(free, log_odds - told, 0.0)
+        some = np.abs(rest) > 1e-4
+        return pd.DataFrame({"item_id": names[some], "reason": "loops", "effect": rest[some], "kind": "rest"})
 
     def _evidence(self, x: FloatArray, k: int) -> dict[str, FloatArray]:
         """Log-odds of label k by feature group."""

@@ -12,6 +12,7 @@ from accord.features.stacking import group_folds
 from accord.features.thread_edges import complete_pairs
 from accord.inference.belief_propagation import belief_propagation
 from accord.inference.chain import chain
+from accord.inference.counting import counting
 from accord.inference.fixed_point import Convergence
 from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
@@ -29,6 +30,8 @@ EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
 EDGE_SCALES = ("none", "length")
+# Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
+MAX_COUNTED = 200
 
 
 @dataclass(frozen=True)
@@ -257,7 +260,8 @@ def _start(crf: Any, local: FloatArray, n_extra: int = 0) -> FloatArray:
 
 def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArray, rng: np.random.Generator) -> Optimum:
     """Joint training: L-BFGS on a loss, or one thread a step ([JMN16] Algorithm 1 and section 3.2)."""
-    infer = training_engine(settings)
+    # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
+    infer = engine(settings, tol=1e-8 if settings.objective == "marginals" else 1e-6)
     strength = _penalty(crf, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
         loss = {"likelihood": negative_log_likelihood, "marginals": marginal_loss}[settings.objective]
@@ -303,17 +307,18 @@ def in_units(
     return rescaled
 
 
-def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
-    """The cheapest engine that is exact for the model, else belief propagation."""
+def engine(settings: Settings, *, tol: float = 1e-6, warn: bool = False) -> Callable[[Graphs], Marginals]:
+    """The engine of a model: exact for chains and for threads whose edges share one gain, else belief propagation."""
     if settings.model == "chain":
         return chain
-    # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
-    tol = 1e-8 if settings.objective == "marginals" else 1e-6
 
-    def bethe(graphs: Graphs) -> Marginals:
-        return belief_propagation(graphs, tol=tol, max_iter=300, warn=False)
+    def run(graphs: Graphs) -> Marginals:
+        largest = int(np.diff(graphs.node_offsets).max(initial=0))
+        if settings.edges == "bias" and graphs.n_labels == 2 and not graphs.has_tables and largest <= MAX_COUNTED:
+            return counting(graphs)
+        return belief_propagation(graphs, tol=tol, max_iter=300, warn=warn)
 
-    return bethe
+    return run
 
 
 def _fit_second_order(
