@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import accord` and `accord --help` stay fast.
 _LAZY: dict[str, str] = {
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
+    "Project": "accord.data.project",
+    "open_example": "accord.workflows.projects",
     "ThreadClassifier": "accord.estimators.threads",
 }
 

@@ -17,7 +17,7 @@ from accord.estimators.threads.design import (
     pair_features,
     similarities_of,
 )
-from accord.estimators.threads.models import Settings, Training, edge_scores, engine, fit_weights, per_node
+from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -422,7 +422,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
     def _infer(self, graphs: Graphs) -> Marginals:
-        return engine(self._settings(), warn=True)(graphs)
+        return prediction_engine(self._settings())(graphs)
 
     def _marginals(self, posed: _Posed) -> FloatArray:
         if self.model == "chain" and self.order == 2:
