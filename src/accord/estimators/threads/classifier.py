@@ -126,7 +126,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         objective: str = "likelihood",
         features: str = "paper",
         node_penalty: float = 1e-3,
-        edge_penalty: float = 1e-2,
+        edge_penalty: float = 0.1,
         n_epochs: int = 10,
         step_size: float = 0.1,
         n_folds: int = 5,
