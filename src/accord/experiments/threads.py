@@ -155,6 +155,7 @@ class Experiment:
         self.fold = group_folds(np.arange(self.train.n_threads), n_folds=self.n_folds, random_state=0)
         self.steps = 0
         self._made: dict[str, tuple[Features, Features]] = {}
+        self._chosen: dict[str, tuple[dict[str, dict[str, Any]], list[Row], str]] = {}
 
     def whole(self, name: str) -> tuple[Features, Features]:
         """Features of all training threads and of the test threads, made once."""
@@ -172,16 +173,7 @@ class Experiment:
         return {**base, "n_epochs": 1} if self.quick and "n_epochs" in base else dict(base)
 
     def validation_sets(self, name: str) -> list[tuple[Features, Features]]:
-        """Features of each fold's training and held-out threads.
-
-        Stacked features are made anew for each fold, so that no held-out label enters them. The others use no labels:
-        they are made once, from the training threads.
-        """
-        if name == "full":
-            return [
-                made(name, self.train.subset(self.fold != k), self.train.subset(self.fold == k), self.vectors)
-                for k in range(self.n_folds)
-            ]
+        """Features of each fold's training and held-out threads. They use no labels, so they are made once."""
         whole, _ = self.whole(name)
         fold = self.fold[whole.thread]
         return [(whole.rows(fold != k), whole.rows(fold == k)) for k in range(self.n_folds)]
@@ -189,19 +181,14 @@ class Experiment:
     def choose(self, name: str) -> tuple[dict[str, dict[str, Any]], list[Row], str]:
         """Settings of the joint rows by cross-validation, the gain over the local model, and the best joint row."""
         sets = self.validation_sets(name)
-        local = [outcome(fitted(ROWS["icc_me"], train), held) for train, held in sets]
-        thread = np.concatenate([held.thread for _, held in sets]) if name != "full" else None
+        unit, base = _pooled([outcome(fitted(ROWS["icc_me"], train), held) for train, held in sets])
         chosen, gains = {row: self.settings(ROWS[row]) for row in ROWS}, {}
-        rows: list[Row] = []
-        base = np.concatenate([o.right for o in local])
-        unit = np.concatenate([o.thread + 10_000 * k for k, o in enumerate(local)]) if thread is None else thread
-        unit = np.unique(unit, return_inverse=True)[1]
-        rows.append(ratio_row(name, "icc_me", "cv_accuracy", unit, base))
+        rows = [ratio_row(name, "icc_me", "cv_accuracy", unit, base)]
         for row in JOINT:
             scores = []
             for settings in GRIDS.get(row, [ROWS[row]]):
                 self.note(f"{name}: cross-validation of {row}")
-                right = np.concatenate([outcome(fitted(settings, train), held).right for train, held in sets])
+                right = _pooled([outcome(fitted(settings, train), held) for train, held in sets])[1]
                 scores.append((right.mean(), settings, right))
             _, best, right = max(scores, key=lambda entry: entry[0])
             chosen[row], gains[row] = dict(best), right - base
@@ -210,8 +197,16 @@ class Experiment:
         return chosen, rows, max(JOINT, key=lambda row: gains[row].mean())
 
     def table(self, name: str) -> tuple[list[Row], dict[str, Outcome]]:
-        """All rows of Tables 1 and 3 for one feature set."""
-        chosen, rows, best = self.choose(name)
+        """All rows of Tables 1 and 3 for one feature set.
+
+        Stacked features use labels, so cross-validation would have to stack anew in every fold; ``full`` takes the
+        choices made for ``paper`` instead.
+        """
+        source = "paper" if name == "full" else name
+        if source not in self._chosen:
+            self._chosen[source] = self.choose(source)
+        chosen, rows, best = self._chosen[source]
+        rows = [] if source != name else list(rows)
         train, test = self.whole(name)
         majority = Outcome(test.thread, test.truth, np.ones(len(test.y), dtype=np.int64), np.full(len(test.y), 0.5))
         outcomes = {"majority": majority}

@@ -58,7 +58,7 @@ def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFr
     place = np.flatnonzero(threads.comment_ids == target)
     if not len(place):
         raise InputError(f"only comments are explained; {target!r} is a question. Give the id of a comment.")
-    one = threads.subset([threads.thread_of[place[0]]])
+    one = threads.subset(threads.thread_of[place[:1]])
     known = _labels(one)
     known[one.comment_ids == target] = None
     return model.explain(one, target=target, known=known)[["reason", "effect", "kind"]]

@@ -270,12 +270,19 @@ def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArra
         units = np.ones(crf.n_weights)
         if settings.edge_scale == "none":
             units[crf.n_node_weights :] = 1.0 / max(crf.graphs.n_edges / max(crf.graphs.n_nodes, 1), 1.0)
-        found = minimise_lbfgs(
-            in_units(l2_penalised(loss(crf, data.labels, infer=infer), strength), units),
-            _start(crf, local) / units,
-            max_iter=settings.max_iter,
-            tol=settings.tol,
-        )
+
+        def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
+            return minimise_lbfgs(
+                in_units(l2_penalised(loss(crf, data.labels, infer=infer), strength), units),
+                _start(crf, local) / units,
+                max_iter=settings.max_iter,
+                tol=settings.tol,
+            )
+
+        found = optimum(infer)
+        if not found.convergence.converged and countable(settings, crf.graphs):
+            # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
+            found = optimum(counting)
         return replace(found, weights=found.weights * units)
     perceptron = settings.learner == "averaged"
     step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
@@ -308,7 +315,7 @@ def in_units(
 
 
 def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
-    """Exact for chains; else belief propagation, several times faster here than counting labels exactly."""
+    """Exact for chains, else belief propagation, which is several times faster here than counting."""
     if settings.model == "chain":
         return chain
     # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
@@ -322,12 +329,16 @@ def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
         return chain
 
     def run(graphs: Graphs) -> Marginals:
-        largest = int(np.diff(graphs.node_offsets).max(initial=0))
-        if settings.edges == "bias" and graphs.n_labels == 2 and largest <= MAX_COUNTED:
-            return counting(graphs)
-        return belief_propagation(graphs, max_iter=300)
+        return counting(graphs) if countable(settings, graphs) else belief_propagation(graphs, max_iter=300)
 
     return run
+
+
+def countable(settings: Settings, graphs: Graphs) -> bool:
+    """Whether counting labels is exact for these threads, and fast."""
+    largest = int(np.diff(graphs.node_offsets).max(initial=0))
+    shared = settings.model != "chain" and settings.edges == "bias" and not graphs.has_tables
+    return shared and graphs.n_labels == 2 and largest <= MAX_COUNTED
 
 
 def _fit_second_order(
