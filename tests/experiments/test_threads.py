@@ -45,6 +45,10 @@ def test_figures_equal_the_metrics_and_lie_in_their_intervals():
     assert rows["f1"].paper == 81.5
     assert rows["accuracy"].low < rows["accuracy"].ours < rows["accuracy"].high
     assert_allclose(mrr_row("t", "r", o).ours, 100 * mean_reciprocal_rank(o.thread, o.truth, o.probability))
+    for row in (*score_rows("t", "r", o, all_threads=True), mrr_row("t", "r", o, all_threads=True)):
+        if row.metric in ("map", "mrr"):
+            measure = mean_average_precision if row.metric == "map" else mean_reciprocal_rank
+            assert_allclose(row.ours, 100 * measure(o.thread, o.truth, o.probability, without="zero"))
 
 
 def test_bootstrap_interval_is_that_of_resampled_threads():

@@ -9,7 +9,7 @@ from accord.evaluation.metrics import average_precision
 from accord.experiments.report import Row
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["Outcome", "ratio_row", "score_rows"]
+__all__ = ["Outcome", "mrr_row", "ratio_row", "score_rows"]
 
 _N_DRAWS = 1000
 _N_BINS = 10
@@ -57,8 +57,18 @@ def ratio_row(
     return Row(table, row, metric, paper, value, low, high, int(present.sum()))
 
 
-def score_rows(table: str, row: str, outcome: Outcome, *, paper: Mapping[str, float] | None = None) -> list[Row]:
-    """Precision, recall, F1, accuracy, calibration error and mean average precision, in percent."""
+def score_rows(
+    table: str,
+    row: str,
+    outcome: Outcome,
+    *,
+    paper: Mapping[str, float] | None = None,
+    all_threads: bool = False,
+) -> list[Row]:
+    """Precision, recall, F1, accuracy, calibration error and mean average precision, in percent.
+
+    Threads without a good answer do not enter the mean average precision, or with ``all_threads`` count as 0.
+    """
     paper = paper or {}
     thread, y, z, p = outcome.thread, outcome.truth, outcome.predicted, outcome.probability
     n_threads = int(thread.max()) + 1
@@ -71,7 +81,7 @@ def score_rows(table: str, row: str, outcome: Outcome, *, paper: Mapping[str, fl
     precision, recall = hits / np.maximum(said, 1.0), hits / np.maximum(good, 1.0)
     bins = np.minimum((p * _N_BINS).astype(np.int64), _N_BINS - 1)
     gaps = sum(np.abs(total(np.where(bins == b, y - p, 0.0))) for b in range(_N_BINS))
-    counted, precisions = _precisions(thread, y, p)
+    counted, precisions = _by_rank(thread, y, p, average_precision, all_threads)
     figures: dict[str, FloatArray] = {
         "p": precision,
         "r": recall,
@@ -87,29 +97,31 @@ def score_rows(table: str, row: str, outcome: Outcome, *, paper: Mapping[str, fl
     return rows
 
 
-def mrr_row(table: str, row: str, outcome: Outcome) -> Row:
-    """Mean reciprocal rank of the first good answer, in percent."""
+def mrr_row(table: str, row: str, outcome: Outcome, *, all_threads: bool = False) -> Row:
+    """Mean reciprocal rank of the first good answer, in percent; ``all_threads`` as in :func:`score_rows`."""
 
     def reciprocal(truth: IntArray, scores: FloatArray) -> float:
-        return 1.0 / (1 + int(np.argmax(truth[np.argsort(-scores, kind="stable")] == 1)))
+        ranked = truth[np.argsort(-scores, kind="stable")] == 1
+        return 1.0 / (1 + int(np.argmax(ranked))) if ranked.any() else 0.0
 
-    counted, values = _precisions(outcome.thread, outcome.truth, outcome.probability, reciprocal)
+    _, values = _by_rank(outcome.thread, outcome.truth, outcome.probability, reciprocal, all_threads)
     draws = _draws(len(values))
     value, low, high = _interval(100.0 * (draws @ values) / draws.sum(axis=1))
-    return Row(table, row, "mrr", None, value, low, high, len(counted))
+    return Row(table, row, "mrr", None, value, low, high, len(values))
 
 
-def _precisions(
+def _by_rank(
     thread: IntArray,
     truth: IntArray,
     scores: FloatArray,
-    measure: Callable[[IntArray, FloatArray], float] = average_precision,
+    measure: Callable[[IntArray, FloatArray], float],
+    all_threads: bool,
 ) -> tuple[IntArray, FloatArray]:
-    """A ranking measure of each thread that has a good answer."""
+    """The threads that count, and a ranking measure of each."""
     counted, values = [], []
     for t in range(int(thread.max()) + 1):
         rows = np.flatnonzero(thread == t)
-        if truth[rows].any():
+        if all_threads or truth[rows].any():
             counted.append(t)
             values.append(measure(truth[rows], scores[rows]))
     return np.array(counted), np.array(values)
