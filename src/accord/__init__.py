@@ -17,6 +17,7 @@ _LAZY: dict[str, str] = {
     "Project": "accord.data.project",
     "RationaleClassifier": "accord.estimators.rationales",
     "open_example": "accord.workflows.projects",
+    "ThreadClassifier": "accord.estimators.threads",
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]
