@@ -1,0 +1,251 @@
+"""Features of texts that speak about each other: pairs of linked texts, their words, and what neighbours say.
+
+Every matrix is sparse. No feature knows who wrote a text: only words, links and similarity count.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from sklearn.preprocessing import normalize
+
+from accord.errors import InputError
+from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
+
+__all__ = [
+    "LinkedPairs",
+    "components",
+    "join_pairs",
+    "linked_pairs",
+    "meta_features",
+    "nearest_pairs",
+    "neighbour_counts",
+    "neighbour_presence",
+    "neighbour_windows",
+    "pair_similarity",
+    "pair_texts",
+    "pair_words",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedPairs:
+    """Unordered pairs of linked texts, each once, and the links that make them.
+
+    Attributes
+    ----------
+    n_texts : int
+    ends : int array of shape (n_pairs, 2)
+        Positions of the two texts, the smaller first.
+    pair_of_link : int array of shape (n_links,)
+        The pair that each link belongs to.
+    forward : bool array of shape (n_links,)
+        Whether the link goes from the first end to the second.
+    """
+
+    n_texts: int
+    ends: IntArray
+    pair_of_link: IntArray
+    forward: AnyArray
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.ends)
+
+    @property
+    def connected(self) -> AnyArray:
+        """Which texts have a link, shape (n_texts,)."""
+        touched = np.zeros(self.n_texts, dtype=bool)
+        touched[self.ends.ravel()] = True
+        return touched
+
+
+def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:
+    """Pairs of texts that are linked in either direction, in order of their positions."""
+    source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+    if np.any(source == target):
+        raise InputError(f"a link joins two different texts; text {source[np.argmax(source == target)]} links itself.")
+    keys, pair_of_link = np.unique(
+        np.minimum(source, target) * n_texts + np.maximum(source, target), return_inverse=True
+    )
+    ends = np.column_stack(np.divmod(keys, max(n_texts, 1))).astype(np.int64).reshape(-1, 2)
+    return LinkedPairs(n_texts, ends, pair_of_link.ravel(), source < target)
+
+
+def components(pairs: IntArray, *, n_texts: int) -> IntArray:
+    """The connected piece of the graph that each text is in, shape (n_texts,)."""
+    ones = np.ones(len(pairs), dtype=np.int8)
+    graph = sp.coo_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_texts, n_texts))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def pair_texts(contexts: ObjectArray, pairs: LinkedPairs) -> ObjectArray:
+    """The words around all links of a pair as one text, shape (n_pairs,)."""
+    joined: list[list[str]] = [[] for _ in range(pairs.n_pairs)]
+    for context, pair in zip(contexts, pairs.pair_of_link, strict=True):
+        joined[pair].append(context)
+    texts = np.empty(pairs.n_pairs, dtype=object)
+    texts[:] = ["\n".join(parts) for parts in joined]
+    return texts
+
+
+def pair_words(words: Any, pairs: LinkedPairs) -> sp.csr_matrix:
+    """Presence, in the windows of any link of a pair, of each word.
+
+    Parameters
+    ----------
+    words : sparse matrix of shape (n_links, n_words)
+        Words of each link's window.
+    pairs : LinkedPairs
+
+    Returns
+    -------
+    sparse matrix of zeros and ones, shape (n_pairs, n_words)
+    """
+    n_links = len(pairs.pair_of_link)
+    gather = sp.csr_matrix((np.ones(n_links), (pairs.pair_of_link, np.arange(n_links))), shape=(pairs.n_pairs, n_links))
+    return _presence(gather @ sp.csr_matrix(words))
+
+
+def neighbour_counts(labels: IntArray, pairs: LinkedPairs, *, n_labels: int) -> sp.csr_matrix:
+    """How many neighbours of each text have each label, [BBB11] section 3.4; a label of −1 is not known.
+
+    Returns
+    -------
+    sparse matrix of shape (n_texts, n_labels)
+    """
+    rows, _, seen = _incidences(labels, pairs)
+    return sp.coo_matrix((np.ones(len(rows)), (rows, seen)), shape=(pairs.n_texts, n_labels)).tocsr()
+
+
+def neighbour_presence(labels: IntArray, pairs: LinkedPairs, *, n_labels: int) -> sp.csr_matrix:
+    """Whether any neighbour of each text has each label, [BBB11] section 3.4."""
+    return _presence(neighbour_counts(labels, pairs, n_labels=n_labels))
+
+
+def neighbour_windows(labels: IntArray, pairs: LinkedPairs, words: Any, *, n_labels: int) -> sp.csr_matrix:
+    """Each window word paired with the label of the neighbour, the space L × C of [BBB11] section 3.4.
+
+    Parameters
+    ----------
+    labels : int array of shape (n_texts,)
+    pairs : LinkedPairs
+    words : sparse matrix of shape (n_pairs, n_words)
+        Words of each pair's windows, as of :func:`pair_words`.
+    n_labels : int
+
+    Returns
+    -------
+    sparse matrix of zeros and ones, shape (n_texts, n_labels · n_words)
+        Column ``label · n_words + word``.
+    """
+    rows, pair, seen = _incidences(labels, pairs)
+    choose = sp.csr_matrix(
+        (np.ones(len(rows)), (rows * n_labels + seen, pair)), shape=(pairs.n_texts * n_labels, pairs.n_pairs)
+    )
+    stacked = _presence(choose @ sp.csr_matrix(words))
+    return stacked.reshape((pairs.n_texts, n_labels * words.shape[1])).tocsr()
+
+
+def nearest_pairs(vectors: Any, groups: AnyArray, *, k: int, block: int = 1024) -> IntArray:
+    """Implicit links: each text with the ``k`` most similar texts of its group that share a feature with it.
+
+    Parameters
+    ----------
+    vectors : array or sparse matrix of shape (n_texts, n_features)
+        Rows of unit length, so that products are cosines.
+    groups : array of shape (n_texts,)
+    k : int
+    block : int
+        Texts compared with their group at a time; bounds memory, not the result.
+
+    Returns
+    -------
+    int array of shape (n_pairs, 2)
+        Each unordered pair once, in order of positions. Ties go to the earlier text.
+    """
+    vectors = sp.csr_matrix(vectors)
+    keys = []
+    codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        inside = vectors[members]
+        for start in range(0, len(members), block):
+            rows = np.arange(start, min(start + block, len(members)))
+            similarity = (inside[rows] @ inside.T).toarray()
+            similarity[np.arange(len(rows)), rows] = -np.inf
+            nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+            close = np.take_along_axis(similarity, nearest, axis=1) > 0.0
+            first = np.repeat(members[rows], close.sum(axis=1))
+            second = members[nearest[close]]
+            keys.append(np.minimum(first, second).astype(np.int64) * len(codes) + np.maximum(first, second))
+    merged = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
+    return np.column_stack(np.divmod(merged, max(len(codes), 1))).reshape(-1, 2)
+
+
+def join_pairs(linked: IntArray, implicit: IntArray, *, n_texts: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The union of two lists of pairs, and where each pair stands in either list (−1: not in it).
+
+    Returns
+    -------
+    ends : int array of shape (n_union, 2)
+    in_linked, in_implicit : int array of shape (n_union,)
+    """
+    a, b = (pairs[:, 0].astype(np.int64) * n_texts + pairs[:, 1] for pairs in (linked, implicit))
+    union = np.union1d(a, b)
+    places = []
+    for keys in (a, b):
+        place = np.full(len(union), -1, dtype=np.int64)
+        place[np.searchsorted(union, keys)] = np.arange(len(keys))
+        places.append(place)
+    ends = np.column_stack(np.divmod(union, max(n_texts, 1))).reshape(-1, 2)
+    return ends, places[0], places[1]
+
+
+def pair_similarity(vectors: Any, ends: IntArray, *, block: int = 65536) -> FloatArray:
+    """Cosine of the two texts of each pair, shape (n_pairs,); rows of ``vectors`` have unit length."""
+    vectors = sp.csr_matrix(vectors)
+    out = np.empty(len(ends))
+    for start in range(0, len(ends), block):
+        first, second = ends[start : start + block].T
+        out[start : start + block] = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
+    return out
+
+
+def meta_features(pairs: LinkedPairs, similarity: FloatArray) -> FloatArray:
+    """What a pair's links say apart from their words.
+
+    Returns
+    -------
+    float array of shape (n_pairs, 3)
+        Log of the number of links, whether they go both ways, similarity of the two texts.
+    """
+    count = np.bincount(pairs.pair_of_link, minlength=pairs.n_pairs).astype(np.float64)
+    forward = np.bincount(pairs.pair_of_link, weights=pairs.forward, minlength=pairs.n_pairs)
+    both = (forward > 0) & (forward < count)
+    return np.column_stack([np.log(np.maximum(count, 1.0)), both.astype(np.float64), similarity])
+
+
+def unit_rows(matrix: Any) -> sp.csr_matrix:
+    """The matrix with every row scaled to length 1 (an empty row stays empty)."""
+    return sp.csr_matrix(normalize(sp.csr_matrix(matrix, dtype=np.float64)))
+
+
+def _presence(counts: sp.csr_matrix) -> sp.csr_matrix:
+    present = sp.csr_matrix(counts, dtype=np.float64, copy=True)
+    present.eliminate_zeros()
+    present.data[:] = 1.0
+    return present
+
+
+def _incidences(labels: IntArray, pairs: LinkedPairs) -> tuple[IntArray, IntArray, IntArray]:
+    """Text, pair and the neighbour's label of every end of every pair whose other end has a known label."""
+    rows = np.concatenate([pairs.ends[:, 0], pairs.ends[:, 1]])
+    others = np.concatenate([pairs.ends[:, 1], pairs.ends[:, 0]])
+    pair = np.tile(np.arange(pairs.n_pairs), 2)
+    seen = np.asarray(labels)[others]
+    known = seen >= 0
+    return rows[known], pair[known], seen[known]
