@@ -1,12 +1,12 @@
-"""Names for the array types that pass between the layers."""
+"""Names for what passes between the layers: arrays, progress reports and the five words."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray", "ObjectArray", "Progress"]
+__all__ = ["WORDS", "AnyArray", "BoolArray", "FloatArray", "IntArray", "ObjectArray", "Progress", "Word"]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
@@ -16,3 +16,7 @@ AnyArray: TypeAlias = NDArray[Any]
 
 # Long work reports to one of these: what is being done, how much of it is done, how much there is.
 Progress: TypeAlias = Callable[[str, int, int], None]
+
+# The five kinds of judgement; the same word names the file in every layer.
+Word: TypeAlias = Literal["pairs", "threads", "aspects", "links", "rationales"]
+WORDS: tuple[str, ...] = get_args(Word)

@@ -7,11 +7,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from accord.errors import InputError
-from accord.typing import AnyArray
+from accord.typing import WORDS, AnyArray
 
 __all__ = ["WORDS", "Row", "mean_row"]
-
-WORDS = ("pairs", "threads", "aspects", "links", "rationales")
 
 
 @dataclass(frozen=True)

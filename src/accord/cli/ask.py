@@ -1,0 +1,32 @@
+"""``accord ask``: which questions are worth asking next."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accord.cli.frame import Json, command_app, print_json, print_table, progress_bars, records
+
+app = command_app()
+
+
+@app.command()
+def ask(
+    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    n: Annotated[int, typer.Option("-n", "--number", help="How many questions.")] = 10,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="A saved model; else one is trained.")] = None,
+    json: Json = False,
+) -> None:
+    """Say which questions are worth asking next."""
+    from accord.store.models import load_model
+    from accord.workflows.ask import ask as run
+    from accord.workflows.projects import open_project
+
+    saved = None if model is None else load_model(model)
+    opened = open_project(project, word="pairs" if saved is None else saved.word)
+    with progress_bars(hidden=json) as progress:
+        table = run(saved, opened, n=n, progress=progress)
+    if json:
+        print_json({"word": opened.word, "rows": records(table)})
+    else:
+        print_table(table, title="Ask next")

@@ -1,0 +1,30 @@
+"""``accord explain``: why a model judges a text as it does."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accord.cli.frame import Json, command_app, print_json, print_table, records
+
+app = command_app()
+
+
+@app.command()
+def explain(
+    model: Annotated[Path, typer.Argument(help="A model that 'accord train' saved.")],
+    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    item: Annotated[str, typer.Option("--item", "-i", help="The id of the text.")],
+    json: Json = False,
+) -> None:
+    """Say why a model judges a text as it does."""
+    from accord.store.models import load_model
+    from accord.workflows.explain import explain as run
+    from accord.workflows.projects import open_project
+
+    saved = load_model(model)
+    table = run(saved, open_project(project, word=saved.word), item)
+    if json:
+        print_json({"word": saved.word, "item": item, "rows": records(table)})
+    else:
+        print_table(table, title=f"Why {item} is judged so")

@@ -1,0 +1,108 @@
+"""What the commands share: their options, their progress bars and their ways of showing tables."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accord.typing import WORDS, Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+__all__ = ["Json", "Settings", "WordArgument", "command_app", "print_json", "print_table", "progress_bars", "records"]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
+]
+WordArgument = Annotated[str, typer.Argument(metavar="WORD", help=f"The kind of judgement: {', '.join(WORDS)}.")]
+
+
+def command_app() -> typer.Typer:
+    """The app of one command's file."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@contextmanager
+def progress_bars(*, hidden: bool = False) -> Iterator[Progress]:
+    """A :data:`~accord.typing.Progress` that draws one bar a task on standard error, if that is a terminal."""
+    if hidden or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total or None)
+            bars.update(tasks[what], completed=done, total=total or None)
+
+        yield report
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output; what is not finite becomes null."""
+    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item") and not isinstance(value, str | bytes):  # numpy scalars
+        value = value.item()
+    if isinstance(value, float) and value - value != 0.0:  # NaN and ±∞, which JSON does not have
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a frame as dictionaries, missing values as ``None``."""
+    columns = {str(name): frame[name].astype(object).where(frame[name].notna(), None) for name in frame.columns}
+    names = list(columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def print_table(table: "Table | pd.DataFrame", *, title: str | None = None) -> None:
+    """A table for people on standard output."""
+    from rich.console import Console
+    from rich.table import Table
+
+    if not isinstance(table, Table):
+        table = _of_frame(table, title)
+    # A file or pipe has no width of its own: leave room, so that nothing is cut.
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
+    from pandas.api.types import is_numeric_dtype
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name in frame.columns:
+        numeric = is_numeric_dtype(frame[name].dtype)
+        table.add_column(str(name), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in records(frame):
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if hasattr(value, "item"):
+        value = value.item()
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,131 @@
+"""The entry point: finds the command's file, runs it, and turns what goes wrong into one sentence and an exit code.
+
+Exit codes: 0 done; 2 bad input, one sentence on standard error; 130 stopped by Ctrl-C; 1 a bug in Accord, with its
+traceback. A command's file is imported only when the command is used, so that ``accord --help`` is fast.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from accord import __version__
+from accord.errors import InputError
+
+__all__ = ["COMMANDS", "main"]
+
+# Command: the file in this folder that has its ``app``, and what it does.
+COMMANDS = {
+    "import": ("import_", "Read tables of texts and judgements into a project."),
+    "train": ("train", "Train a model on a project and save it."),
+    "predict": ("predict", "Apply a model to a project."),
+    "rank": ("rank", "Rank the texts of a project of pairs, with intervals and tiers."),
+    "ask": ("ask", "Say which questions are worth asking next."),
+    "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
+    "explain": ("explain", "Say why a model judges a text as it does."),
+    "report": ("report", "Write a project's report as one HTML page."),
+    "reproduce": ("reproduce", "Rebuild a paper's tables beside its own figures."),
+    "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),
+    "studio": ("studio", "Open the web page where people judge."),
+    "export": ("export", "Write a project's tables as CSV, TSV, JSONL or Parquet."),
+}
+_BAD_INPUT, _INTERRUPTED = 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as error:  # the framework turns a closed pipe into SystemExit
+        if isinstance(error, SystemExit) and error.code in (0, None):
+            return 0
+        _silence_stdout()
+        return _fail("the reader of the output closed before everything was written.")
+    except KeyboardInterrupt:
+        _say("stopped.")
+        return _INTERRUPTED
+    except InputError as error:
+        return _fail(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}.")
+    return code
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        sys.stdout.write(_help())
+        return 0
+    if arguments[0] in ("--version", "-V"):
+        sys.stdout.write(f"accord {__version__}\n")
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        what = "option" if name.startswith("-") else "command"
+        raise InputError(f"there is no {what} {name!r}; the commands are {', '.join(COMMANDS)}. Try 'accord --help'.")
+    return _run(name, _command_module(name), rest)
+
+
+def _command_module(name: str) -> ModuleType:
+    path = f"accord.cli.{COMMANDS[name][0]}"
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+        raise InputError(f"'accord {name}' is not part of this version ({__version__}).") from None
+
+
+def _run(name: str, module: ModuleType, arguments: Sequence[str]) -> int:
+    import typer
+
+    command = typer.main.get_command(module.app)
+    try:
+        result = command.main(args=list(arguments), prog_name=f"accord {name}", standalone_mode=False)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except _usage_error() as error:
+        raise InputError(f"{error.format_message().rstrip('.')}. Try 'accord {name} --help'.") from None
+    if result == _INTERRUPTED:
+        raise KeyboardInterrupt
+    return result if isinstance(result, int) else 0
+
+
+def _usage_error() -> Any:
+    """The class of all errors of usage: older releases of typer raise click's, newer ones their own copy."""
+    import typer
+
+    return next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items())
+    return (
+        "Usage: accord COMMAND [OPTIONS]\n\n"
+        "Accord learns from what people judge about texts.\n\n"
+        f"Commands:\n{rows}\n\n"
+        "Options:\n  --help     Show this, or after a command the help of that command.\n"
+        "  --version  Show the version.\n"
+    )
+
+
+def _fail(sentence: str) -> int:
+    _say(sentence)
+    return _BAD_INPUT
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"accord: {' '.join(sentence.split())}\n")
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining about the closed pipe once more when it flushes at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # a captured stdout has no file behind it
+        return

@@ -1,0 +1,52 @@
+"""``accord reproduce``: a paper's tables, with its own figures beside ours."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accord.cli.frame import Json, WordArgument, command_app, print_json, print_table, progress_bars
+
+if TYPE_CHECKING:
+    from accord.workflows.reproduce import Reproduction
+
+app = command_app()
+
+
+@app.command()
+def reproduce(
+    word: WordArgument,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller run that ends within two minutes.")] = False,
+    workers: Annotated[int, typer.Option(min=1, help="How many processes work at once.")] = 1,
+    results: Annotated[Path | None, typer.Option(help="Also write the tables as a Markdown page.")] = None,
+    json: Json = False,
+) -> None:
+    """Rebuild a paper's tables beside its own figures (needs the corpora: see 'accord datasets')."""
+    from accord.workflows.reproduce import reproduce as run
+
+    with progress_bars(hidden=json) as progress:
+        result = run(word, quick=quick, progress=progress, workers=workers)
+    if results is not None:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        results.write_text(result.to_markdown(), encoding="utf-8")
+    if json:
+        print_json(result.to_json())
+    else:
+        _print(result)
+
+
+def _print(result: "Reproduction") -> None:
+    from rich.table import Table
+
+    from accord.workflows.reproduce import row_cells
+
+    for name, rows in result.tables():
+        table = Table(title=f"{result.word}: {name}", title_justify="left", header_style="bold")
+        for column in ("row", "metric"):
+            table.add_column(column)
+        for column in ("paper", "ours", "95 % interval", "n"):
+            table.add_column(column, justify="right")
+        for row in rows:
+            table.add_row(*row_cells(row))
+        print_table(table)
+    typer.echo(f"{result.seconds:.1f} s{' (quick)' if result.quick else ''}")

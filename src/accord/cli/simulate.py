@@ -1,0 +1,30 @@
+"""``accord simulate``: how fast each way of asking learns, replayed on a project."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accord.cli.frame import Json, Settings, command_app, print_json, print_table, progress_bars, records
+
+app = command_app()
+
+
+@app.command()
+def simulate(
+    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table of votes.")],
+    settings: Settings = None,
+    json: Json = False,
+) -> None:
+    """Replay a project to see how fast each way of asking learns."""
+    from accord.workflows.ask import simulate as run
+    from accord.workflows.projects import open_project
+    from accord.workflows.settings import parse_settings
+
+    opened = open_project(project, word="pairs")
+    with progress_bars(hidden=json) as progress:
+        table = run(opened, settings=parse_settings(settings or []), progress=progress)
+    if json:
+        print_json({"word": opened.word, "rows": records(table)})
+    else:
+        print_table(table, title="Ways of asking")

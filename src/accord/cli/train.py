@@ -1,0 +1,42 @@
+"""``accord train``: fit a model on a project and save it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accord.cli.frame import Json, Settings, WordArgument, command_app, print_json, progress_bars
+
+app = command_app()
+
+
+@app.command()
+def train(
+    word: WordArgument,
+    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
+    settings: Settings = None,
+    json: Json = False,
+) -> None:
+    """Train a model on a project and save it."""
+    from accord.workflows.projects import open_project
+    from accord.workflows.settings import parse_settings
+    from accord.workflows.train import train as run
+    from accord.workflows.words import check_word
+
+    opened = open_project(project, word=check_word(word))
+    with progress_bars(hidden=json) as progress:
+        saved = run(opened, model, settings=parse_settings(settings or []), progress=progress, word=word)
+    if json:
+        print_json(
+            {
+                "model": str(model),
+                "word": saved.word,
+                "version": saved.version,
+                "fingerprint": saved.fingerprint,
+                "counts": opened.counts,
+                "settings": saved.settings,
+            }
+        )
+    else:
+        typer.echo(f"{model}: a model of {word}, trained on {opened.counts['judgements']:,} judgements.")

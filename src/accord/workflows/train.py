@@ -1,0 +1,24 @@
+"""Train a model on a project and keep it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.store.models import SavedModel, load_model, save_model
+from accord.typing import Progress
+from accord.workflows.words import verb_of
+
+__all__ = ["train"]
+
+
+def train(
+    project: Project, path: str | Path, *, settings: Mapping[str, Any], progress: Progress, word: str | None = None
+) -> SavedModel:
+    """Fit the model of the project's word and save it at ``path``."""
+    if word is not None and word != project.word:
+        raise InputError(f"this is a project of {project.word}; it cannot train {word}. Give the matching word.")
+    model = verb_of(project.word, "train")(project, dict(settings), progress)
+    save_model(model, path, word=project.word, project=project)
+    return load_model(path)

@@ -1,0 +1,147 @@
+"""The frame of the command: help, exit codes and one-sentence errors."""
+
+import json
+import subprocess
+import sys
+import types
+from importlib.util import find_spec
+
+import pytest
+
+from accord import __version__
+from accord.cli import main as frame
+from accord.cli.main import COMMANDS, main
+from accord.experiments.report import Row, mean_row
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "accord", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_help_lists_every_command_and_imports_nothing_heavy():
+    script = (
+        "import sys; from accord.cli.main import main; main(['--help']); "
+        "print('heavy', sorted({'numpy', 'pandas', 'sklearn', 'typer', 'pyarrow'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert all(f"  {name} " in out for name in COMMANDS)
+    assert out.endswith("heavy []\n")
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"accord {__version__}\n"
+
+
+@pytest.mark.parametrize("name", [name for name, (file, _) in COMMANDS.items() if find_spec(f"accord.cli.{file}")])
+def test_every_command_has_help(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert f"accord {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["--nonsense"],
+        ["rank", "--nonsense"],
+        ["train"],
+        ["train", "letters", "nowhere", "--model", "m"],
+        ["train", "pairs", "nowhere", "--model", "m"],
+        ["predict", "nowhere", "nowhere"],
+        ["explain", "nowhere", "nowhere", "--item", "a"],
+        ["rank", "--example", "nowhere"],
+        ["ask", "nowhere"],
+        ["simulate", "nowhere"],
+        ["export", "nowhere", "--out", "x"],
+        ["reproduce", "letters"],
+        ["reproduce", "pairs", "--workers", "0"],
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("accord: ")
+    assert captured.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def _command(action):
+    import typer
+
+    app = typer.Typer(add_completion=False)
+    app.command()(action)
+    return types.SimpleNamespace(app=app)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), 130),
+        (BrokenPipeError(32, "Broken pipe"), 2),
+        (PermissionError(13, "Permission denied"), 2),
+    ],
+)
+def test_interrupts_pipes_and_files_have_their_exit_codes(error, code, monkeypatch, capsys):
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(frame, "_command_module", lambda name: _command(fail))
+    monkeypatch.setattr(frame, "_silence_stdout", lambda: None)
+    assert main(["rank"]) == code
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_bug_is_not_dressed_up_as_bad_input(monkeypatch):
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(frame, "_command_module", lambda name: _command(fail))
+    with pytest.raises(ZeroDivisionError):
+        main(["rank"])
+
+
+def test_a_closed_pipe_ends_quietly():
+    command = f"{sys.executable} -m accord --help | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    assert done.stdout.strip() in ("0", "2")  # 0 where everything was written before the reader left
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    def reproduce(*, quick, progress, workers=1):
+        progress("folds", 1, 2)
+        assert (quick, workers) == (True, 2)
+        return [
+            mean_row("strict", "gppl", "accuracy", [0.7, 0.8, 0.9], paper=0.8),
+            Row("rank", "gppl", "kendall", None, 0.5, 0.5, 0.5, 1),
+            mean_row("strict", "svm", "accuracy", [0.6, 0.7]),
+        ]
+
+    module = types.ModuleType("accord.experiments.pairs")
+    module.reproduce = reproduce
+    monkeypatch.setitem(sys.modules, "accord.experiments.pairs", module)
+
+
+def test_reproduce_keeps_its_json_contract(experiment, capsys):
+    assert main(["reproduce", "pairs", "--quick", "--workers", "2", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(result) == {"word", "quick", "seconds", "rows"}
+    assert (result["word"], result["quick"]) == ("pairs", True)
+    assert set(result["rows"][0]) == {"table", "row", "metric", "paper", "ours", "low", "high", "n"}
+    assert result["rows"][0]["ours"] == pytest.approx(0.8)
+    assert result["rows"][1]["paper"] is None
+
+
+def test_reproduce_shows_the_papers_figure_beside_ours(experiment, capsys, tmp_path):
+    page = tmp_path / "results" / "pairs.md"
+    assert main(["reproduce", "pairs", "--quick", "--workers", "2", "--results", str(page)]) == 0
+    assert "pairs: strict" in capsys.readouterr().out
+    lines = page.read_text().splitlines()
+    assert lines[0] == "# Results: pairs"
+    assert "| gppl | accuracy | 0.8 | 0.8 | 0.5516 … 1.048 | 3 |" in lines
+    assert lines.index("## strict") < lines.index("| svm | accuracy | – | 0.65 | 0.01469 … 1.285 | 2 |")
+    assert lines.index("| svm | accuracy | – | 0.65 | 0.01469 … 1.285 | 2 |") < lines.index("## rank")

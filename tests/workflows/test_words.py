@@ -1,0 +1,89 @@
+"""Words dispatch to their modules, and what is missing is said in one sentence."""
+
+import sys
+import types
+
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from accord.data.project import ITEMS, Project, with_schema
+from accord.errors import InputError
+from accord.store.models import load_model
+from accord.workflows.ask import ask, simulate
+from accord.workflows.explain import explain
+from accord.workflows.predict import predict
+from accord.workflows.settings import configured, parse_settings
+from accord.workflows.train import train
+from accord.workflows.words import experiment_module, verb_of, word_module
+
+
+def quiet(what, done, total):
+    pass
+
+
+@pytest.fixture
+def project():
+    return Project("threads", with_schema({"item_id": ["a", "b"], "text": ["A", "B"]}, ITEMS))
+
+
+@pytest.fixture
+def word(monkeypatch):
+    module = types.ModuleType("accord.workflows.threads")
+    module.train = lambda project, settings, progress: configured(DummyClassifier, settings).fit([[0], [1]], [0, 1])
+    module.predict = lambda model, project: pd.DataFrame({"item_id": project.items().ids, "label": ["x", "y"]})
+    module.explain = lambda model, project, target: pd.DataFrame({"reason": [target], "effect": [1.0]})
+    monkeypatch.setitem(sys.modules, "accord.workflows.threads", module)
+    return module
+
+
+def test_a_model_is_trained_saved_applied_and_explained(project, word, tmp_path):
+    saved = train(project, tmp_path / "m", settings={"strategy": "stratified"}, progress=quiet)
+    assert load_model(tmp_path / "m").settings == saved.settings
+    assert saved.settings["strategy"] == "'stratified'"
+    assert predict(saved, project)["label"].tolist() == ["x", "y"]
+    assert explain(saved, project, "a")["reason"].tolist() == ["a"]
+    with pytest.raises(InputError, match="no item 'zz'"):
+        explain(saved, project, "zz")
+
+
+def test_a_model_of_another_word_is_refused(project, word, tmp_path):
+    saved = train(project, tmp_path / "m", settings={}, progress=quiet)
+    other = Project("pairs", project.item_table)
+    with pytest.raises(InputError, match="cannot be applied to a project of pairs"):
+        predict(saved, other)
+    with pytest.raises(InputError, match="project of pairs"):
+        train(other, tmp_path / "n", settings={}, progress=quiet, word="threads")
+
+
+def test_a_verb_that_a_word_does_not_know_is_bad_input(project, word):
+    with pytest.raises(InputError, match="'ask' means nothing for threads"):
+        ask(None, project, n=3, progress=quiet)
+    with pytest.raises(InputError, match="'simulate' means nothing for threads"):
+        simulate(project, settings={}, progress=quiet)
+    with pytest.raises(InputError, match="at least 1"):
+        ask(None, project, n=0, progress=quiet)
+
+
+@pytest.mark.parametrize("find", [word_module, experiment_module, lambda word: verb_of(word, "train")])
+def test_unknown_words_are_refused(find):
+    with pytest.raises(InputError, match="one of pairs, threads"):
+        find("letters")
+
+
+def test_settings_are_read_as_json_where_they_can_be():
+    assert parse_settings(["a=1", "b=0.5", "c=lbp", "d=null", "e=x=y"]) == {
+        "a": 1,
+        "b": 0.5,
+        "c": "lbp",
+        "d": None,
+        "e": "x=y",
+    }
+    for bad in ("a", "=1"):
+        with pytest.raises(InputError, match="key=value"):
+            parse_settings([bad])
+
+
+def test_unknown_settings_are_refused_with_the_known_ones():
+    with pytest.raises(InputError, match="no setting 'alpha'; it has constant, random_state, strategy"):
+        configured(DummyClassifier, {"alpha": 1})
