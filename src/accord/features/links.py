@@ -11,14 +11,19 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.preprocessing import normalize
 
+from accord.data.columns import unique_ids
+from accord.data.links import Links
+from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
 __all__ = [
     "LinkedPairs",
+    "LinkedTexts",
     "components",
     "join_pairs",
     "linked_pairs",
+    "linked_texts",
     "meta_features",
     "nearest_pairs",
     "neighbour_counts",
@@ -27,6 +32,7 @@ __all__ = [
     "pair_similarity",
     "pair_texts",
     "pair_words",
+    "unit_rows",
 ]
 
 
@@ -61,6 +67,76 @@ class LinkedPairs:
         touched = np.zeros(self.n_texts, dtype=bool)
         touched[self.ends.ravel()] = True
         return touched
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTexts:
+    """The rows of a model of links: ids, texts or features, groups, and the links among them."""
+
+    ids: ObjectArray  # (n_texts,)
+    content: Any  # (n_texts,) texts, or (n_texts, n_features) features
+    groups: ObjectArray  # (n_texts,)
+    pairs: LinkedPairs
+    contexts: ObjectArray | None  # (n_links,) the words around each link
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.ids)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content is text rather than features."""
+        return isinstance(self.content, np.ndarray) and self.content.ndim == 1
+
+    def position(self, text: str) -> int:
+        """The row of one text."""
+        found = np.flatnonzero(self.ids == text)
+        if not len(found):
+            raise InputError(f"the text to explain must be a row of X; {text!r} is not among the {self.n_texts} ids.")
+        return int(found[0])
+
+
+def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = None) -> LinkedTexts:
+    """The rows of X with the links among them; links to texts that are not rows of X are left out.
+
+    Parameters
+    ----------
+    X : table or array
+        A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers, or features of shape
+        (n_texts, n_features) together with ``ids``.
+    links : Links, optional
+    groups : array of shape (n_texts,), optional
+        The debate or thread of each text; the column ``group_id`` of a table by default, else every text is its own.
+    ids : array of shape (n_texts,), optional
+    """
+    if sp.issparse(X) or isinstance(X, np.ndarray):
+        if ids is None:
+            raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
+        content = sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        if content.ndim != 2:
+            raise InputError(f"features must have the shape (n_texts, n_features); they have {content.shape}.")
+    else:
+        frame = as_frame(X)
+        require_columns(frame, ["item_id"], what="texts")
+        ids = frame["item_id"].to_numpy(object) if ids is None else ids
+        groups = frame["group_id"].to_numpy(object) if groups is None and "group_id" in frame else groups
+        if "text" in frame:
+            content = frame["text"].fillna("").to_numpy(object)
+        else:
+            content = frame.drop(columns=["item_id", "group_id"], errors="ignore").to_numpy(np.float64)
+    ids = unique_ids(ids, what="text")
+    n = content.shape[0]
+    groups = np.arange(n) if groups is None else groups
+    for what, column in (("ids", ids), ("groups", groups)):
+        if len(column) != n:
+            raise InputError(f"{what} must have one entry a row; there are {n} rows and {len(column)} entries.")
+    if links is None:
+        none = np.empty(0, dtype=np.int64)
+        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), linked_pairs(none, none, n_texts=n), None)
+    kept, source, target = links.among(ids)
+    pairs = linked_pairs(source, target, n_texts=n)
+    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts)
 
 
 def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:

@@ -4,14 +4,31 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["STANCE_WORDS", "WORD", "StanceNgrams", "stance_text", "text_features", "word_presence"]
+from accord.typing import ObjectArray
+
+__all__ = [
+    "STANCE_WORDS",
+    "WORD",
+    "StanceNgrams",
+    "open_vocabulary",
+    "stance_text",
+    "text_features",
+    "window_words",
+    "word_presence",
+]
 
 # A word with its inner apostrophes and hyphens, or a single sign.
 WORD = r"\w+(?:['’.-]\w+)*|[^\w\s]"
@@ -72,6 +89,13 @@ class StanceNgrams(TransformerMixin, BaseEstimator):
             return sp.csr_matrix((len(X), 1))
         return sp.csr_matrix(self.vectoriser_.transform(self._phrases(X)))
 
+    def get_feature_names_out(self, input_features: Any = None) -> ObjectArray:
+        """The n-grams, their words parted by blanks."""
+        check_is_fitted(self, "vectoriser_")
+        if self.vectoriser_ is None:
+            return np.array(["none"], dtype=object)
+        return np.array([name.replace("_", " ") for name in self.vectoriser_.get_feature_names_out()], dtype=object)
+
     def _phrases(self, texts: Any) -> list[str]:
         stance, find = frozenset(self.words), re.compile(self.token_pattern)
         return [" ".join(_ngrams(find.findall(text.lower()), stance, self.shortest, self.longest)) for text in texts]
@@ -90,9 +114,25 @@ def word_presence(*, token_pattern: str = WORD) -> Pipeline:
     return make_pipeline(CountVectorizer(binary=True, token_pattern=token_pattern), Normalizer())
 
 
+def window_words(*, token_pattern: str = WORD) -> Pipeline:
+    """Presence of each word and word pair of the windows of a pair, scaled to length 1."""
+    return make_pipeline(CountVectorizer(binary=True, ngram_range=(1, 2), token_pattern=token_pattern), Normalizer())
+
+
 def text_features(*, token_pattern: str = WORD) -> TfidfVectorizer:
     """Weighted words and word pairs, every text scaled to length 1."""
     return TfidfVectorizer(ngram_range=(1, 2), min_df=1, sublinear_tf=True, token_pattern=token_pattern)
+
+
+def open_vocabulary(*, token_pattern: str = WORD) -> Pipeline:
+    """Weighted words and word pairs for comparing texts with each other; a word never seen before counts as rare.
+
+    A closed vocabulary would make new texts look more alike than those it was learned from.
+    """
+    hashed = HashingVectorizer(
+        n_features=2**18, ngram_range=(1, 2), alternate_sign=False, norm=None, token_pattern=token_pattern
+    )
+    return make_pipeline(hashed, TfidfTransformer(sublinear_tf=True))
 
 
 def stance_text(*, stance_weight: float = 0.5, token_pattern: str = WORD) -> FeatureUnion:
