@@ -169,7 +169,7 @@ class Project:
 
     def comparisons(self) -> Comparisons:
         """The votes (``pair`` judgements)."""
-        votes = self._judgements("pair")
+        votes = self._judgements("pair", "item_id", "other_id", "value", "annotator_id")
         items = self.items()
         annotator, annotators = _codes(votes.column("annotator_id"))
         return Comparisons(
@@ -198,7 +198,7 @@ class Project:
 
     def ratings(self) -> AspectRatings:
         """The aspect scores; several people's scores of one aspect are averaged and rounded."""
-        scores = _frame(self._judgements("score"))
+        scores = _frame(self._judgements("score", "item_id", "aspect", "value"))
         items, n_ranks = self.items(), int(self.settings.get("n_ranks", 5))
         if scores.empty:
             raise InputError("a project of aspects needs scores; this one has none. Import them first.")
@@ -214,7 +214,7 @@ class Project:
     def rationales(self) -> Rationales:
         """The highlighted spans. A span without start and end says that a text was read and nothing marked."""
         items = self.items()
-        frame = _frame(self._judgements("span"))
+        frame = _frame(self._judgements("span", "item_id", "start", "end", "quote", "annotator_id"))
         marked = frame[frame["start"].notna()]
         spans = Rationales.from_table(marked.astype({"start": "int64", "end": "int64"}), items)
         annotated = np.zeros(items.n_items, dtype=bool)
@@ -226,12 +226,12 @@ class Project:
 
         Where people disagree, the label most of them gave; of equally many, the one given first.
         """
-        given = self._judgements("label")
+        given = self._judgements("label", "item_id", "value")
         ids = self.item_table.column("item_id").to_numpy()
         labels = np.full(len(ids), None, dtype=object)
         if not given.num_rows:
             return labels
-        item, label = _frame(given.select(["item_id", "value"])).to_numpy(object).T
+        item, label = _frame(given).to_numpy(object).T
         places = {name: place for place, name in enumerate(ids)}
         votes = pd.DataFrame({"item": [places[name] for name in item], "label": label, "row": np.arange(len(label))})
         tally = votes.groupby(["item", "label"], sort=False)["row"].agg(["size", "min"]).reset_index()
@@ -239,12 +239,14 @@ class Project:
         labels[first["item"].to_numpy()] = first["label"].to_numpy(object)
         return labels
 
-    def _judgements(self, kind: str) -> pa.Table:
-        """The judgements of one kind that were answered and not taken back."""
+    def _judgements(self, kind: str, *columns: str) -> pa.Table:
+        """Some columns of the judgements of one kind that were answered and not taken back."""
         table = self.judgement_table
-        status = _decoded(table.column("status"))
-        answered = pc.or_kleene(pc.is_null(status), pc.equal(status, "done"))
-        return table.filter(pc.and_kleene(pc.equal(_decoded(table.column("kind")), kind), answered))
+        status = table.column("status")
+        answered = pc.or_(pc.is_null(status), _equals(status, "done"))
+        wanted = pc.and_(_equals(table.column("kind"), kind), answered)
+        table = table.select(list(columns))
+        return table if pc.all(wanted).as_py() else table.filter(wanted)
 
     # -- disk ----------------------------------------------------------------------------------------------------
 
@@ -323,6 +325,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             "Import the tables again."
         )
     return manifest
+
+
+def _equals(column: pa.ChunkedArray, value: str) -> pa.ChunkedArray:
+    """Which rows of a dictionary-encoded column have a value, without decoding it."""
+    chunks = []
+    for chunk in column.chunks:
+        code = pc.index(chunk.dictionary, value).as_py()
+        chunks.append(pc.fill_null(pc.equal(chunk.indices, code), False))
+    return pa.chunked_array(chunks, pa.bool_())
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from accord.data.project import Project
 from accord.errors import InputError
+from accord.workflows.import_ import project_of_tables
 
 __all__ = ["example_names", "open_example", "open_project"]
 
@@ -23,7 +24,10 @@ def open_example(name: str) -> Project:
 
 
 def open_project(path: str | Path, *, word: str | None = None) -> Project:
-    """A project's folder; ``word`` says which kind of judgement it must have."""
+    """A project's folder, or a raw table; ``word`` says which kind of judgement it must have."""
+    path = Path(path)
+    if path.is_file() and word is not None:
+        return project_of_tables(word, [path])
     project = Project.load(path)
     if word is not None and project.word != word:
         raise InputError(f"{path} is a project of {project.word}; a project of {word} is needed.")

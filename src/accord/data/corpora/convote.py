@@ -12,9 +12,9 @@ from accord.data.links import Links
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["ConVote", "load"]
+__all__ = ["SCORES", "ConVote", "load"]
 
-_SCORES = ["raw_score", "norm_full", "edge_full", "norm_hp", "edge_hp"]
+SCORES = ["raw_score", "norm_full", "edge_full", "norm_hp", "edge_hp"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def load(root: Root = None) -> ConVote:
     citations = read_csv(
         corpus_file("convote", "citations.csv.gz", root), dtype={**text, "before": str, "after": str, "agree": str}
     )
-    for name in ["agree", *_SCORES]:
+    for name in ["agree", *SCORES]:
         citations[name] = pd.to_numeric(citations[name])
     return ConVote(
         segments=pd.DataFrame(read_json_lines(corpus_file("convote", "segments.jsonl.gz", root))),

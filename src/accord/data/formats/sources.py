@@ -1,0 +1,217 @@
+"""Files as streams of blocks: CSV, TSV, JSONL and Parquet, every cell as text, with bounded memory."""
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from accord.errors import InputError, MissingDataError
+
+__all__ = ["LONGEST_CELL", "Source", "open_source"]
+
+LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
+_BLOCK_BYTES = 16 << 20
+_BLOCK_ROWS = 200_000
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_JSON_LINES = (".jsonl", ".ndjson")
+CODED = pa.dictionary(pa.int32(), pa.string())
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file with named columns."""
+
+    path: Path
+    columns: tuple[str, ...]
+
+    def blocks(self, columns: Sequence[str], *, coded: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        """The rows in blocks with some of the columns as text, those in ``coded`` dictionary-encoded.
+
+        Empty cells are missing.
+        """
+        wanted = list(columns)
+        if self.path.suffix in _SEPARATORS:
+            return _csv_blocks(self.path, self.columns, wanted, coded)
+        if self.path.suffix in _JSON_LINES:
+            return _encoded(_json_blocks(self.path, wanted), coded)
+        return _encoded(_parquet_blocks(self.path, wanted), coded)
+
+
+def open_source(path: str | Path) -> Source:
+    """Look at a file's columns."""
+    path = Path(path)
+    if not path.is_file():
+        raise MissingDataError(f"there is no file {path}.")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
+    if path.suffix in _SEPARATORS:
+        names = _csv_names(path)
+    elif path.suffix in _JSON_LINES:
+        names = _json_names(path)
+    elif path.suffix == ".parquet":
+        names = _open_parquet(path).schema_arrow.names
+    else:
+        known = ", ".join((*_SEPARATORS, *_JSON_LINES, ".parquet"))
+        raise InputError(f"a table's name must end in {known}; got {path.name!r}. Rename or convert it.")
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise InputError(f"{path} has two columns called {sorted(repeated)[0]!r}. Rename one of them.")
+    return Source(path, tuple(names))
+
+
+def _csv_names(path: Path) -> list[str]:
+    reader = _open_csv(path, pa.csv.ConvertOptions())
+    return list(reader.schema.names)
+
+
+def _open_csv(path: Path, convert: Any) -> Any:
+    try:
+        return pa.csv.open_csv(
+            path,
+            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[path.suffix], newlines_in_values=True),
+            convert_options=convert,
+        )
+    except pa.ArrowInvalid as error:
+        raise _csv_error(path, error) from None
+
+
+def _csv_blocks(
+    path: Path, names: Sequence[str], wanted: Sequence[str], coded: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    convert = pa.csv.ConvertOptions(
+        column_types={name: CODED if name in coded else pa.string() for name in names},
+        include_columns=list(wanted),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+        auto_dict_encode=False,
+    )
+    try:
+        yield from _open_csv(path, convert)
+    except pa.ArrowInvalid as error:
+        raise _csv_error(path, error) from None
+
+
+def _csv_error(path: Path, error: Exception) -> InputError:
+    """What Arrow says about a broken file, as rule, place and cure."""
+    said = str(error)
+    if "UTF8" in said or "UTF-8" in said:
+        return _not_utf8(path)
+    if "straddling" in said:
+        return InputError(
+            f"a cell of {path} may have at most {LONGEST_CELL:,} characters; one row has more than {_BLOCK_BYTES:,} "
+            "bytes. Shorten it, or close the quotation mark that was left open."
+        )
+    if "Expected" in said and "columns" in said:
+        # "CSV parse error: Row #4: Expected 3 columns, got 2: the row itself"; Arrow counts the header
+        row, _, rest = said.partition("Row #")[2].partition(":")
+        counts = rest.split(":")[0].strip().lower()
+        where = f"row {int(row) - 1:,} of " if row.isdigit() else "a row of "
+        return InputError(f"every row must have as many cells as there are columns; {where}{path}: {counts}. Mend it.")
+    return InputError(f"{path} is not readable as a table: {said.splitlines()[0].rstrip('.')}.")
+
+
+def _not_utf8(path: Path) -> InputError:
+    decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
+    with path.open("rb") as file:
+        for raw in file:
+            try:
+                decoder.decode(raw)
+            except UnicodeDecodeError:
+                break
+            line += 1
+    return InputError(f"a table must be UTF-8; line {line:,} of {path} is not. Convert the file to UTF-8.")
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Row numbers from 1 and objects."""
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    row = 0
+    with path.open("rb") as file:
+        for raw in file:
+            if not raw.strip():
+                continue
+            row += 1
+            try:
+                yield row, decoder.decode(raw)
+            except msgspec.ValidationError:
+                raise InputError(f"every line must be a JSON object; row {row:,} of {path} is not.") from None
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                if "UTF-8" in str(error) or "utf-8" in str(error):
+                    raise _not_utf8(path) from None
+                raise InputError(f"every line must be JSON; row {row:,} of {path}: {error}. Mend it.") from None
+
+
+def _json_names(path: Path) -> list[str]:
+    """All names in the first rows: later rows may leave some out, not bring new ones."""
+    names: dict[str, None] = {}
+    for row, record in _json_lines(path):
+        names.update(dict.fromkeys(record))
+        if row >= 1000:
+            break
+    return list(names)
+
+
+def _json_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    columns: dict[str, list[str | None]] = {name: [] for name in wanted}
+    row = 0
+    for row, record in _json_lines(path):
+        for name, cells in columns.items():
+            cells.append(_as_text(record.get(name)))
+        if row % _BLOCK_ROWS == 0:
+            yield _batch(columns)
+            columns = {name: [] for name in wanted}
+    if row % _BLOCK_ROWS or row == 0:
+        yield _batch(columns)
+
+
+def _batch(columns: dict[str, list[str | None]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return msgspec.json.encode(value).decode() if isinstance(value, list | dict | bool) else str(value)
+
+
+def _open_parquet(path: Path) -> Any:
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path} is not readable as Parquet: {str(error).splitlines()[0].rstrip('.')}.") from None
+
+
+def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for batch in _open_parquet(path).iter_batches(_BLOCK_ROWS, columns=list(wanted)):
+        yield pa.RecordBatch.from_arrays([_text_array(batch.column(name)) for name in wanted], list(wanted))
+
+
+def _text_array(column: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    if pa.types.is_floating(column.type):
+        return pa.array([_as_text(value) for value in column.to_pylist()], pa.string())
+    text = pc.cast(column, pa.string())
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _encoded(blocks: Iterator[pa.RecordBatch], coded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for block in blocks:
+        arrays = [
+            pc.dictionary_encode(column) if name in coded else column
+            for name, column in zip(block.schema.names, block.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names=block.schema.names)

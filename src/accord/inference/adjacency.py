@@ -1,0 +1,35 @@
+"""Neighbours of every node, for the engines that go node by node."""
+
+import numpy as np
+from numba import njit
+
+from accord.typing import IntArray
+
+__all__ = ["adjacency"]
+
+
+@njit(cache=True, error_model="numpy")
+def adjacency(edges: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
+    """The edges at each node.
+
+    Returns
+    -------
+    offsets : array of shape (n_nodes + 1,)
+        The entries of node i are ``offsets[i]:offsets[i + 1]``.
+    ends : array of shape (2 n_edges,)
+        2e where the node is the first end of edge e, 2e + 1 where it is the second.
+    """
+    offsets = np.zeros(n_nodes + 1, np.int64)
+    for e in range(len(edges)):
+        offsets[edges[e, 0] + 1] += 1
+        offsets[edges[e, 1] + 1] += 1
+    for i in range(n_nodes):
+        offsets[i + 1] += offsets[i]
+    ends = np.empty(2 * len(edges), np.int64)
+    place = offsets[:-1].copy()
+    for e in range(len(edges)):
+        for side in range(2):
+            i = edges[e, side]
+            ends[place[i]] = 2 * e + side
+            place[i] += 1
+    return offsets, ends

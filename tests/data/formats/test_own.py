@@ -1,0 +1,306 @@
+"""Imports: what each kind of table becomes, and what every kind of bad input is answered with."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from accord.cli.main import main
+from accord.data.formats.own import Rules
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.workflows.export import export
+from accord.workflows.import_ import import_tables, project_of_tables
+
+ITEMS = "item_id,text,group_id\na,First text,g\nb,Second text,g\nc,Third text,g\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file and give its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def refused(tmp_path, capsys, *arguments):
+    """Run an import that must fail with one sentence, exit code 2 and nothing written; gives the sentence."""
+    before = sorted(os.listdir(tmp_path))
+    assert main(["import", *map(str, arguments), "--out", str(tmp_path / "project")]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert sorted(os.listdir(tmp_path)) == before
+    return captured.err
+
+
+# -- what is read ------------------------------------------------------------------------------------------------
+
+
+def test_votes_and_items_become_a_project(file, tmp_path):
+    votes = file("votes.csv", "left,right,label,worker\na,b,left,x\nb,c,TIE,y\nc,a,0,\na,c,1,x\n")
+    imported = import_tables("pairs", [votes, file("items.csv", ITEMS)], tmp_path / "p")
+    assert imported.counts == {"items": 3, "pair": 4, "links": 0, "people": 2}
+    assert imported.renamed == {"left": "item_id", "right": "other_id", "label": "value", "worker": "annotator_id"}
+    project = Project.load(tmp_path / "p")
+    table = project.comparisons().to_table()
+    assert table["left"].tolist() == ["a", "b", "c", "a"]
+    assert table["value"].tolist() == [1.0, 0.5, 0.0, 1.0]
+    assert table["annotator_id"].fillna("–").tolist() == ["x", "y", "–", "x"]
+    assert project.items().texts.tolist() == ["First text", "Second text", "Third text"]
+
+
+def test_votes_alone_bring_their_items(file):
+    project = project_of_tables("pairs", [file("votes.tsv", "item_a\titem_b\twinner\nb\ta\ta\nc\tb\tc\n")])
+    assert project.items().ids.tolist() == ["a", "b", "c"]
+    assert project.comparisons().value.tolist() == [0.0, 1.0]
+
+
+def test_the_same_votes_in_every_format_are_the_same_project(file, tmp_path):
+    frame = pd.DataFrame({"left": ["1", "2"], "right": ["2", "3"], "value": [1.0, 0.5], "annotator_id": ["x", None]})
+    frame.to_csv(tmp_path / "v.csv", index=False)
+    frame.to_csv(tmp_path / "v.tsv", index=False, sep="\t")
+    frame.to_json(tmp_path / "v.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "v.parquet")
+    prints = {
+        project_of_tables("pairs", [tmp_path / f"v.{form}"]).fingerprint for form in ("csv", "tsv", "jsonl", "parquet")
+    }
+    assert len(prints) == 1
+
+
+def test_comments_carry_their_question_and_label(file):
+    table = (
+        "comment_id,text,thread,question,asker,category,label,author\n"
+        'c1,"Try the\nbakery",t1,"Where, please?",ann,food,good,bob\nc2,No idea,t1,"Where, please?",ann,food,bad,\n'
+        "c3,Yes,t2,Really?,eve,,,ann\n"
+    )
+    threads = project_of_tables("threads", [file("t.csv", table)]).threads()
+    assert threads.thread_ids.tolist() == ["t1", "t2"]
+    assert threads.questions.tolist() == ["Where, please?", "Really?"]
+    assert threads.askers.tolist() == ["ann", "eve"]
+    assert threads.labels.tolist() == ["good", "bad", None]
+    assert threads.texts.tolist() == ["Try the\nbakery", "No idea", "Yes"]
+
+
+def test_scores_long_and_wide_are_the_same_ratings(file):
+    items = "item_id,text\na,A\nb,B\n"
+    long = file("s.csv", "item_id,aspect,score\na,food,5\na,room,1\nb,food,3\n")
+    wide = file("w.csv", "item_id,text,score.food,score.room\na,A,5,1\nb,B,3,\n")
+    one = project_of_tables("aspects", [long, file("i.csv", items)]).ratings()
+    two = project_of_tables("aspects", [wide]).ratings()
+    assert one.aspects.tolist() == two.aspects.tolist() == ["food", "room"]
+    assert one.ranks.tolist() == two.ranks.tolist() == [[5, 1], [3, 0]]
+
+
+def test_links_come_with_labels_and_context(file):
+    items = file("i.csv", "item_id,text,stance\na,A,for\nb,B,\n")
+    links = file("l.csv", 'from,to,weight,context\na,b,2.5,"I agree with B, mostly"\n')
+    project = project_of_tables("links", [links, items])
+    assert project.labels().tolist() == ["for", None]
+    found = project.links()
+    assert (found.source.tolist(), found.target.tolist(), found.weights.tolist()) == (["a"], ["b"], [2.5])
+    assert found.contexts.tolist() == ["I agree with B, mostly"]
+
+
+def test_spans_are_characters_of_the_text(file):
+    items = file("i.csv", "item_id,text,label\na,Süß und gut,pos\nb,Nothing,neg\n")
+    spans = file("s.csv", "item_id,start,end,quote,annotator\na,0,3,Süß,x\na,8,11,gut,x\nb,,,,x\n")
+    rationales = project_of_tables("rationales", [items, spans]).rationales()
+    assert rationales.to_table()["quote"].tolist() == ["Süß", "gut"]
+    assert rationales.annotated.tolist() == [True, True]
+
+
+def test_other_columns_of_items_are_kept_and_of_votes_reported(file, tmp_path):
+    items = file("i.csv", "item_id,text,length\na,A,1\nb,B,2\n")
+    imported = import_tables("pairs", [items, file("v.csv", "left,right,value,mood\na,b,1,fine\n")], tmp_path / "p")
+    assert imported.unread == ("mood",)
+    assert Project.load(tmp_path / "p").items().meta["meta.length"].tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_what_is_exported_imports_equal(file, tmp_path, form):
+    items = file("i.csv", 'item_id,text,label,year\na,"A, or a",pos,1\nb,B,neg,2\n')
+    spans = file("s.csv", "item_id,start,end,annotator_id\na,0,1,x\nb,,,x\n")
+    project = project_of_tables("rationales", [items, spans])
+    export(project, tmp_path / form, form=form)
+    again = project_of_tables("rationales", sorted((tmp_path / form).iterdir()))
+    assert again.fingerprint == project.fingerprint
+
+
+def test_blocks_join_without_a_seam(file, monkeypatch):
+    monkeypatch.setattr("accord.data.formats.sources._BLOCK_BYTES", 4096)
+    rng = np.random.default_rng(0)
+    left = rng.integers(40, size=3000)
+    right = (left + 1 + rng.integers(39, size=3000)) % 40
+    rows = "".join(f"i{a},i{b},{v}\n" for a, b, v in zip(left, right, rng.integers(2, size=3000), strict=True))
+    votes = project_of_tables("pairs", [file("v.csv", "left,right,value\n" + rows)]).comparisons()
+    assert votes.n_votes == 3000
+    assert votes.to_table()["left"].tolist() == [f"i{a}" for a in left]
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------
+
+
+def test_an_empty_file(file, tmp_path, capsys):
+    assert "is empty" in refused(tmp_path, capsys, "pairs", file("v.csv", ""))
+    assert "no rows" in refused(tmp_path, capsys, "pairs", file("w.csv", "left,right,value\n"))
+
+
+def test_wrong_columns(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,wright,value\na,b,1\n"))
+    assert "left, wright, value" in said
+    assert "votes: item_id, other_id, value" in said
+
+
+def test_unknown_ids(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("i.csv", ITEMS), file("v.csv", "left,right,value\na,b,1\na,zz,1\n"))
+    assert "row 2" in said
+    assert "unknown id 'zz'" in said
+
+
+def test_a_self_comparison(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\na,b,1\nb,b,1\n"))
+    assert "two different items; row 2" in said
+
+
+def test_a_missing_id(file, tmp_path, capsys):
+    assert "needs a right id; row 1" in refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\na,,1\n"))
+
+
+def test_a_vote_that_is_none(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\na,b,1\nb,c,maybe\n"))
+    assert "row 2" in said
+    assert "'maybe'" in said
+
+
+def test_a_label_that_may_mean_either_side(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,label\n2,1,1\n"))
+    assert "a vote must be clear" in said
+
+
+def test_bytes_that_are_not_utf8(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", b"left,right,value\na,b,1\ncaf\xe9,b,1\n"))
+    assert "UTF-8; line 3" in said
+    said = refused(tmp_path, capsys, "pairs", file("v.jsonl", b'{"left":"a","right":"caf\xe9","value":1}\n'))
+    assert "UTF-8; line 1" in said
+
+
+@pytest.mark.parametrize("span", ["a,5,99", "a,-1,3", "a,4,4", "a,x,3", "a,1,", "a,1.5,3"])
+def test_a_span_outside_its_text(file, tmp_path, capsys, span):
+    said = refused(tmp_path, capsys, "rationales", file("i.csv", ITEMS), file("s.csv", f"item_id,start,end\n{span}\n"))
+    assert "inside its text" in said
+    assert "'a', which has 10 characters" in said
+
+
+def test_a_quote_that_does_not_match(file, tmp_path, capsys):
+    spans = file("s.csv", "item_id,start,end,quote\na,0,5,First\nb,0,5,Secon!\n")
+    said = refused(tmp_path, capsys, "rationales", file("i.csv", ITEMS), spans)
+    assert "row 2" in said
+    assert "'Secon!' where the text of 'b' has 'Secon'" in said
+
+
+def test_duplicate_ids(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "threads", file("i.csv", ITEMS + "a,Again,g\n"))
+    assert "unique; row 4" in said
+
+
+@pytest.mark.parametrize("score", ["6", "0", "2.5", "good", ""])
+def test_a_score_outside_the_scale(file, tmp_path, capsys, score):
+    scores = file("s.csv", f"item_id,aspect,value\na,food,{score}\n")
+    assert "1..5; row 1" in refused(tmp_path, capsys, "aspects", file("i.csv", ITEMS), scores)
+
+
+def test_a_label_outside_the_scale(file, tmp_path, capsys):
+    table = file("t.csv", "item_id,text,group_id,label\na,A,g,good\nb,B,g,meh\n")
+    said = refused(tmp_path, capsys, "threads", table, "--labels", "good,bad")
+    assert "one of good, bad; row 2" in said
+    assert "'meh'" in said
+
+
+def test_a_cell_of_five_megabytes(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("i.csv", "item_id,text\na," + "x" * 5_000_000 + "\n"))
+    assert "at most 1,000,000 characters; row 1" in said
+    said = refused(tmp_path, capsys, "pairs", file("j.csv", 'item_id,text\na,"' + "x" * 20_000_000 + "\n"))
+    assert "at most 1,000,000 characters" in said
+
+
+def test_rows_with_too_few_cells(file, tmp_path, capsys):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\na,b,1\na,b\n"))
+    assert "row 2" in said
+    assert "expected 3 columns, got 2" in said
+
+
+def test_broken_json_and_parquet(file, tmp_path, capsys):
+    assert "row 2" in refused(
+        tmp_path, capsys, "pairs", file("v.jsonl", '{"left":"a","right":"b","value":1}\n{"left":\n')
+    )
+    assert "JSON object; row 1" in refused(tmp_path, capsys, "pairs", file("w.jsonl", "[1]\n"))
+    assert "not readable as Parquet" in refused(tmp_path, capsys, "pairs", file("v.parquet", "PAR1"))
+
+
+def test_other_files(file, tmp_path, capsys):
+    assert "must end in" in refused(tmp_path, capsys, "pairs", file("v.xlsx", "x"))
+    assert "no file" in refused(tmp_path, capsys, "pairs", tmp_path / "nowhere.csv")
+    assert "two columns called" in refused(tmp_path, capsys, "pairs", file("v.csv", "left,left,value\na,b,1\n"))
+    assert "one of pairs" in refused(tmp_path, capsys, "letters", file("w.csv", "left,right,value\na,b,1\n"))
+
+
+def test_links_to_nowhere_to_oneself_and_with_bad_weight(file, tmp_path, capsys):
+    items = file("i.csv", ITEMS)
+    for row, said in (("a,zz,1", "unknown id 'zz'"), ("a,a,1", "two different texts"), ("a,b,-1", "weight")):
+        links = file("l.csv", f"src_id,dst_id,weight\n{row}\n")
+        assert said in refused(tmp_path, capsys, "links", items, links)
+
+
+def test_an_existing_project_is_not_touched(file, tmp_path, capsys):
+    (tmp_path / "project").mkdir()
+    assert "there already" in refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\na,b,1\n"))
+
+
+def test_one_bad_row_in_the_middle_imports_nothing_and_is_named(file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("accord.data.formats.sources._BLOCK_BYTES", 4096)
+    rows = ["a,b,1"] * 5000
+    rows[2500] = "a,a,1"
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\n" + "\n".join(rows) + "\n"))
+    assert "a vote compares two different items; row 2,501 of" in said
+    assert "Drop the row." in said
+
+
+# -- looking and dropping ----------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_counts_names_the_bad_rows_and_writes_nothing(file, tmp_path, capsys):
+    votes = file("v.csv", "left,right,value\na,b,1\nb,b,1\na,c,7\nc,b,0\n")
+    assert main(["import", "pairs", str(votes), "--dry-run"]) == 2
+    captured = capsys.readouterr()
+    assert "row 2 of" in captured.out
+    assert "row 3 of" in captured.out
+    assert "2 rows break a rule" in captured.err
+    assert main(["import", "pairs", str(votes), "--dry-run", "--drop-bad", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["counts"]["pair"] == 2
+    assert sum(result["dropped"].values()) == 2
+    assert os.listdir(tmp_path) == ["v.csv"]
+
+
+def test_bad_rows_are_dropped_on_request(file, tmp_path):
+    votes = file("v.csv", "left,right,value\na,b,1\nb,b,1\na,c,7\nc,b,0\n")
+    import_tables("pairs", [votes], tmp_path / "p", drop_bad=True)
+    assert Project.load(tmp_path / "p").comparisons().value.tolist() == [1.0, 0.0]
+
+
+def test_rules_are_kept_with_the_project(file, tmp_path):
+    scores = file("w.csv", "item_id,text,score.food\na,A,7\n")
+    import_tables("aspects", [scores], tmp_path / "p", rules=Rules(n_ranks=10))
+    assert Project.load(tmp_path / "p").ratings().n_ranks == 10
+
+
+def test_no_files_are_refused():
+    with pytest.raises(InputError, match="at least one file"):
+        import_tables("pairs", [], None)
