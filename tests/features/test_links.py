@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from accord.data.links import Links
 from accord.errors import InputError
 from accord.features.links import (
-    components,
-    join_pairs,
+    kind_features,
     linked_pairs,
+    linked_texts,
     meta_features,
     nearest_pairs,
     neighbour_counts,
@@ -93,14 +94,6 @@ def test_texts_that_share_nothing_get_no_implicit_link():
     assert nearest_pairs(sp.eye(4, format="csr"), np.zeros(4), k=3).shape == (0, 2)
 
 
-def test_joined_pairs_say_where_each_came_from():
-    linked, implicit = np.array([[0, 1], [1, 3]]), np.array([[0, 2], [1, 3]])
-    ends, in_linked, in_implicit = join_pairs(linked, implicit, n_texts=4)
-    assert ends.tolist() == [[0, 1], [0, 2], [1, 3]]
-    assert in_linked.tolist() == [0, -1, 1]
-    assert in_implicit.tolist() == [-1, 0, 1]
-
-
 def test_meta_features_count_links_and_directions():
     pairs = linked_pairs(np.array([0, 1, 2, 2]), np.array([1, 0, 1, 1]), n_texts=3)
     assert_allclose(meta_features(pairs, np.array([0.5, 0.25])), [[np.log(2), 1, 0.5], [np.log(2), 0, 0.25]])
@@ -111,7 +104,26 @@ def test_contexts_of_a_pair_become_one_text():
     assert pair_texts(np.array(["a", "b", "c"], dtype=object), pairs).tolist() == ["a\nb", "c"]
 
 
-def test_components_are_the_pieces_of_the_graph():
-    piece = components(np.array([[0, 2], [2, 3]]), n_texts=5)
-    assert piece[0] == piece[2] == piece[3]
-    assert len({piece[0], piece[1], piece[4]}) == 3
+def test_kinds_are_counted_and_unknown_ones_left_out():
+    pairs = linked_pairs(np.array([0, 1, 1]), np.array([1, 0, 2]), n_texts=3)
+    told = kind_features(np.array(["reply", "reply", "nod"], dtype=object), pairs, ["quote", "reply"])
+    assert_allclose(told, np.log1p([[0, 2], [0, 0]]))
+
+
+def test_implicit_links_can_be_kept_to_lonely_texts():
+    vectors, groups = unit_rows(np.ones((4, 2))), np.zeros(4)
+    lonely = np.array([False, False, False, True])
+    pairs = nearest_pairs(vectors, groups, k=3, lonely=lonely)
+    assert pairs.tolist() == [[0, 3], [1, 3], [2, 3]]
+
+
+def test_links_to_texts_that_are_not_there_are_left_out():
+    links = Links(["a", "a", "b"], ["b", "x", "a"], contexts=["one", "two", "three"])
+    texts = linked_texts({"item_id": ["b", "a"], "text": ["B", "A"]}, links=links)
+    assert texts.pairs.ends.tolist() == [[0, 1]]
+    assert texts.contexts.tolist() == ["one", "three"]
+
+
+def test_features_without_ids_are_refused():
+    with pytest.raises(InputError, match="ids="):
+        linked_texts(np.ones((2, 2)), links=None)

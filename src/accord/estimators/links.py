@@ -12,6 +12,7 @@ from accord.data.links import Links
 from accord.errors import InputError
 from accord.features.links import (
     LinkedTexts,
+    kind_features,
     linked_texts,
     meta_features,
     nearest_pairs,
@@ -58,9 +59,9 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
     link : classifier, optional
         Features of links to "same" (1) or "different" (0). Ridge regression by default.
     meta : bool
-        Weigh number of links, direction and similarity beside the score of the link classifier.
+        Weigh number, kinds and direction of links and similarity beside the score of the link classifier.
     implicit : int
-        Each text is also linked to this many most similar texts of its group; 0 for none.
+        A text without a link is tied to this many most similar texts of its group, and they to it; 0 for none.
     alpha, theta : float or "auto"
         Parameters of the cut; "auto" chooses them on the training texts.
     beta : float
@@ -91,7 +92,7 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
         content: Any = None,
         link_vectoriser: Any = None,
         link: Any = None,
-        meta: bool = True,
+        meta: bool = False,
         implicit: int = 5,
         alpha: float | str = "auto",
         theta: float | str = "auto",
@@ -143,6 +144,7 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
             self.vectoriser_ = clone(stance_text() if self.vectoriser is None else self.vectoriser).fit(texts.content)
         features = self._features(texts)
         self.content_, scores = self._left_out(self.content, features, codes, groups)
+        self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
         same = (codes[texts.pairs.ends[:, 0]] == codes[texts.pairs.ends[:, 1]]).astype(np.int64)
         link_scores = self._fit_link(texts, same, groups)
         if self.inference in CUTS:
@@ -288,9 +290,13 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
         told = link_scores[:, None]
         if self.meta:
             told = np.column_stack([told, meta_features(texts.pairs, pair_similarity(unit, texts.pairs.ends))])
+            if self.kinds_:
+                unknown = np.full(len(texts.pairs.pair_of_link), "", dtype=object)
+                kinds = unknown if texts.kinds is None else texts.kinds
+                told = np.column_stack([told, kind_features(kinds, texts.pairs, self.kinds_)])
         evidence = [Evidence(texts.pairs.ends, told)]
         if self.implicit:
-            near = nearest_pairs(unit, texts.groups, k=self.implicit)
+            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected)
             evidence.append(Evidence(near, pair_similarity(unit, near)[:, None]))
         return evidence
 

@@ -3,25 +3,24 @@
 Every matrix is sparse. No feature knows who wrote a text: only words, links and similarity count.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from sklearn.preprocessing import normalize
 
 from accord.data.columns import unique_ids
 from accord.data.links import Links
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
-from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
 __all__ = [
     "LinkedPairs",
     "LinkedTexts",
-    "components",
-    "join_pairs",
+    "kind_features",
     "linked_pairs",
     "linked_texts",
     "meta_features",
@@ -78,6 +77,7 @@ class LinkedTexts:
     groups: ObjectArray  # (n_texts,)
     pairs: LinkedPairs
     contexts: ObjectArray | None  # (n_links,) the words around each link
+    kinds: ObjectArray | None = None  # (n_links,) what each link is
 
     @property
     def n_texts(self) -> int:
@@ -136,7 +136,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
         return LinkedTexts(ids, content, np.asarray(groups, dtype=str), linked_pairs(none, none, n_texts=n), None)
     kept, source, target = links.among(ids)
     pairs = linked_pairs(source, target, n_texts=n)
-    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts)
+    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds)
 
 
 def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:
@@ -149,13 +149,6 @@ def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedP
     )
     ends = np.column_stack(np.divmod(keys, max(n_texts, 1))).astype(np.int64).reshape(-1, 2)
     return LinkedPairs(n_texts, ends, pair_of_link.ravel(), source < target)
-
-
-def components(pairs: IntArray, *, n_texts: int) -> IntArray:
-    """The connected piece of the graph that each text is in, shape (n_texts,)."""
-    ones = np.ones(len(pairs), dtype=np.int8)
-    graph = sp.coo_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_texts, n_texts))
-    return np.asarray(connected_components(graph, directed=False)[1])
 
 
 def pair_texts(contexts: ObjectArray, pairs: LinkedPairs) -> ObjectArray:
@@ -226,7 +219,9 @@ def neighbour_windows(labels: IntArray, pairs: LinkedPairs, words: Any, *, n_lab
     return stacked.reshape((pairs.n_texts, n_labels * words.shape[1])).tocsr()
 
 
-def nearest_pairs(vectors: Any, groups: AnyArray, *, k: int, block: int = 1024) -> IntArray:
+def nearest_pairs(
+    vectors: Any, groups: AnyArray, *, k: int, lonely: BoolArray | None = None, block: int | None = None
+) -> IntArray:
     """Implicit links: each text with the ``k`` most similar texts of its group that share a feature with it.
 
     Parameters
@@ -235,8 +230,11 @@ def nearest_pairs(vectors: Any, groups: AnyArray, *, k: int, block: int = 1024) 
         Rows of unit length, so that products are cosines.
     groups : array of shape (n_texts,)
     k : int
-    block : int
-        Texts compared with their group at a time; bounds memory, not the result.
+    lonely : bool array of shape (n_texts,), optional
+        Keep only the pairs with one of these texts in them.
+    block : int, optional
+        Texts compared with their group at a time; bounds memory, not the result. The time grows with the square of the
+        largest group.
 
     Returns
     -------
@@ -248,9 +246,12 @@ def nearest_pairs(vectors: Any, groups: AnyArray, *, k: int, block: int = 1024) 
     codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        if lonely is not None and not lonely[members].any():
+            continue
         inside = vectors[members]
-        for start in range(0, len(members), block):
-            rows = np.arange(start, min(start + block, len(members)))
+        step = max(1, 2**23 // len(members)) if block is None else block
+        for start in range(0, len(members), step):
+            rows = np.arange(start, min(start + step, len(members)))
             similarity = (inside[rows] @ inside.T).toarray()
             similarity[np.arange(len(rows)), rows] = -np.inf
             nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
@@ -259,26 +260,8 @@ def nearest_pairs(vectors: Any, groups: AnyArray, *, k: int, block: int = 1024) 
             second = members[nearest[close]]
             keys.append(np.minimum(first, second).astype(np.int64) * len(codes) + np.maximum(first, second))
     merged = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
-    return np.column_stack(np.divmod(merged, max(len(codes), 1))).reshape(-1, 2)
-
-
-def join_pairs(linked: IntArray, implicit: IntArray, *, n_texts: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The union of two lists of pairs, and where each pair stands in either list (−1: not in it).
-
-    Returns
-    -------
-    ends : int array of shape (n_union, 2)
-    in_linked, in_implicit : int array of shape (n_union,)
-    """
-    a, b = (pairs[:, 0].astype(np.int64) * n_texts + pairs[:, 1] for pairs in (linked, implicit))
-    union = np.union1d(a, b)
-    places = []
-    for keys in (a, b):
-        place = np.full(len(union), -1, dtype=np.int64)
-        place[np.searchsorted(union, keys)] = np.arange(len(keys))
-        places.append(place)
-    ends = np.column_stack(np.divmod(union, max(n_texts, 1))).reshape(-1, 2)
-    return ends, places[0], places[1]
+    pairs = np.column_stack(np.divmod(merged, max(len(codes), 1))).reshape(-1, 2)
+    return pairs if lonely is None else pairs[lonely[pairs].any(axis=1)]
 
 
 def pair_similarity(vectors: Any, ends: IntArray, *, block: int = 65536) -> FloatArray:
@@ -303,6 +286,16 @@ def meta_features(pairs: LinkedPairs, similarity: FloatArray) -> FloatArray:
     forward = np.bincount(pairs.pair_of_link, weights=pairs.forward, minlength=pairs.n_pairs)
     both = (forward > 0) & (forward < count)
     return np.column_stack([np.log(np.maximum(count, 1.0)), both.astype(np.float64), similarity])
+
+
+def kind_features(kinds: ObjectArray, pairs: LinkedPairs, names: Sequence[str]) -> FloatArray:
+    """Log of one plus the number of links of each kind, shape (n_pairs, n_kinds); unknown kinds are not counted."""
+    place = {name: column for column, name in enumerate(names)}
+    columns = np.array([place.get(str(kind), -1) for kind in kinds], dtype=np.int64)
+    counts = np.zeros((pairs.n_pairs, len(names)))
+    known = columns >= 0
+    np.add.at(counts, (pairs.pair_of_link[known], columns[known]), 1.0)
+    return np.asarray(np.log1p(counts))
 
 
 def unit_rows(matrix: Any) -> sp.csr_matrix:
