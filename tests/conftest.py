@@ -6,15 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from requirements import missing
+
+pytest_plugins = ["databases"]
+
 settings.register_profile("accord", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("accord")
-
-
-def missing(reason: str) -> None:
-    """Skip for a missing component; a failure where everything is required (ACCORD_REQUIRE_ALL=1)."""
-    if os.environ.get("ACCORD_REQUIRE_ALL") == "1":
-        pytest.fail(f"ACCORD_REQUIRE_ALL=1, but {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ app = command_app()
 
 @app.command()
 def ask(
-    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     n: Annotated[int, typer.Option("-n", "--number", help="How many questions.")] = 10,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A saved model; else one is trained.")] = None,
     json: Json = False,

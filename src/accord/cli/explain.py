@@ -13,7 +13,7 @@ app = command_app()
 @app.command()
 def explain(
     model: Annotated[Path, typer.Argument(help="A model that 'accord train' saved.")],
-    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     item: Annotated[str, typer.Option("--item", "-i", help="The id of the text.")],
     json: Json = False,
 ) -> None:

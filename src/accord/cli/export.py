@@ -12,7 +12,7 @@ app = command_app()
 
 @app.command()
 def export(
-    project: Annotated[Path, typer.Argument(help="The project's folder.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, or example:NAME.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
     form: Annotated[str, typer.Option("--format", "-f", help="csv, tsv, jsonl or parquet.")] = "csv",
     json: Json = False,

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-__all__ = ["Json", "Settings", "WordArgument", "command_app", "print_json", "print_table", "progress_bars", "records"]
+__all__ = [
+    "Json",
+    "Settings",
+    "WordArgument",
+    "command_app",
+    "page_width",
+    "print_json",
+    "print_table",
+    "progress_bars",
+    "records",
+]
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Settings = Annotated[
@@ -82,8 +92,14 @@ def print_table(table: "Table | pd.DataFrame", *, title: str | None = None) -> N
 
     if not isinstance(table, Table):
         table = _of_frame(table, title)
-    # A file or pipe has no width of its own: leave room, so that nothing is cut.
-    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    Console(width=page_width()).print(table)
+
+
+def page_width() -> int:
+    """Characters in a line of standard output; a file or pipe has no width of its own."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if sys.stdout.isatty() else 140
 
 
 def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":

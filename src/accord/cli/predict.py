@@ -13,7 +13,7 @@ app = command_app()
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that 'accord train' saved.")],
-    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     out: Annotated[
         Path | None, typer.Option(help="Write a .csv, .tsv, .jsonl or .parquet instead of printing.")
     ] = None,

@@ -1,6 +1,5 @@
 """``accord simulate``: how fast each way of asking learns, replayed on a project."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ app = command_app()
 
 @app.command()
 def simulate(
-    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table of votes.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table of votes.")],
     settings: Settings = None,
     json: Json = False,
 ) -> None:

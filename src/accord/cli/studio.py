@@ -1,16 +1,43 @@
 """``accord studio``: the web page where people judge."""
 
-from importlib.util import find_spec
+from typing import Annotated
 
-from accord import __version__
+import typer
+
 from accord.cli.frame import command_app
-from accord.errors import InputError
+from accord.errors import MissingDependencyError
 
 app = command_app()
 
 
 @app.command()
-def studio() -> None:
+def studio(
+    database: Annotated[
+        str | None,
+        typer.Option(help="sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME; by default a file of your own."),
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Start with the example projects and guests' accounts.")] = False,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8765,
+    https: Annotated[bool, typer.Option("--https", help="Behind an HTTPS proxy: cookies over HTTPS only.")] = False,
+) -> None:
     """Open the web page where people judge."""
-    if find_spec("accord.studio") is None:
-        raise InputError(f"the studio is not part of this version of Accord ({__version__}).")
+    try:
+        from accord.studio.server import Address, default_database, serve
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(f"the studio needs {error.name}. Install accord[studio].") from error
+
+    def announce(address: Address) -> None:
+        typer.echo(f"Accord studio: {address.url}")
+        if address.first_link is not None:
+            typer.echo(f"First owner, once: {address.first_link}")
+        typer.echo("Stop with Ctrl-C.")
+
+    serve(
+        database or default_database(demo=demo),
+        host=host,
+        port=port,
+        demo=demo,
+        announce=announce,
+        secure_cookies=https,
+    )

@@ -13,7 +13,7 @@ app = command_app()
 @app.command()
 def train(
     word: WordArgument,
-    project: Annotated[Path, typer.Argument(help="The project's folder, or a raw table.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
     settings: Settings = None,
     json: Json = False,

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import frozen
+from accord.data.columns import float_column, frozen, id_column, look_up
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -39,6 +39,8 @@ class AspectRatings:
         put = object.__setattr__
         put(self, "aspects", frozen(np.asarray(self.aspects, dtype=object)))
         ranks = np.asarray(self.ranks)
+        if not np.issubdtype(ranks.dtype, np.number):
+            raise InputError(f"ranks must be numbers; they are {ranks.dtype}. Recode them.")
         shape = (self.items.n_items, len(self.aspects))
         if ranks.shape != shape:
             raise InputError(f"ranks must have shape (n_items, n_aspects) = {shape}; they have {ranks.shape}.")
@@ -70,11 +72,12 @@ class AspectRatings:
             row = int(np.argmax(repeated))
             cell = (frame["item_id"].iloc[row], frame["aspect"].iloc[row])
             raise InputError(f"a text has one score an aspect; row {row + 1} scores {cell} again. Drop one of them.")
-        names = sorted(frame["aspect"].astype(str).unique())
+        aspects = id_column(frame["aspect"].to_numpy(object), what="aspect")
+        values = float_column(frame["value"].to_numpy(), n=len(frame), what="score", low=1.0, high=float(n_ranks))
+        names = sorted(set(aspects))
         place = {name: i for i, name in enumerate(names)}
         ranks = np.zeros((items.n_items, len(names)))
-        rows = items.positions(frame["item_id"].to_numpy(object))
-        ranks[rows, frame["aspect"].astype(str).map(place).to_numpy()] = frame["value"].to_numpy(np.float64)
+        ranks[items.positions(frame["item_id"]), look_up(aspects, place)] = values
         return cls(items, np.array(names, dtype=object), cast(IntArray, ranks), n_ranks)
 
     def to_table(self) -> pd.DataFrame:

@@ -1,8 +1,10 @@
 """Columns of records: checked once, then read-only."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -15,8 +17,12 @@ __all__ = [
     "frozen",
     "id_column",
     "index_column",
+    "look_up",
+    "numbers",
+    "positions",
     "text_column",
     "unique_ids",
+    "whole_numbers",
 ]
 
 
@@ -38,25 +44,28 @@ def _object_array(values: Any) -> ObjectArray:
 def id_column(values: Any, *, what: str) -> ObjectArray:
     """Ids as strings, shape (n,). Numbers are written out; missing or empty ids are refused."""
     column = _object_array(values)
-    for row, value in enumerate(column):
-        if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
-            raise InputError(f"every {what} needs an id; row {row + 1} has none. Fill it in or drop the row.")
-    if not all(type(value) is str for value in column):
-        column = _object_array([value if isinstance(value, str) else str(value) for value in column])
+    absent = np.asarray(pd.isna(column))
+    if not absent.any():
+        if not all(type(value) is str for value in column):
+            column = _object_array([str(value) for value in column])
+        absent = column == ""
+    if absent.any():
+        row = int(np.argmax(absent))
+        raise InputError(f"every {what} needs an id; row {row + 1} has none. Fill it in or drop the row.")
     return frozen(column)
 
 
 def unique_ids(values: Any, *, what: str) -> ObjectArray:
     """Ids as strings, each occurring once, shape (n,)."""
     column = id_column(values, what=what)
-    seen: dict[str, int] = {}
-    for row, value in enumerate(column):
-        first = seen.setdefault(value, row)
-        if first != row:
-            raise InputError(
-                f"{what} ids must be unique; {value!r} stands in rows {first + 1} and {row + 1}. "
-                "Rename one of them or drop it."
-            )
+    codes, names = pd.factorize(column)
+    if len(names) < len(column):
+        row = int(np.argmax(np.r_[False, codes[1:] <= np.maximum.accumulate(codes)[:-1]]))
+        first = int(np.argmax(codes == codes[row]))
+        raise InputError(
+            f"{what} ids must be unique; {column[row]!r} stands in rows {first + 1} and {row + 1}. "
+            "Rename one of them or drop it."
+        )
     return column
 
 
@@ -75,7 +84,7 @@ def text_column(values: Any, *, n: int, what: str) -> ObjectArray:
 
 def float_column(values: Any, *, n: int, what: str, low: float = -np.inf, high: float = np.inf) -> FloatArray:
     """Finite numbers within [low, high], shape (n,)."""
-    column = np.asarray(values, dtype=np.float64)
+    column = numbers(values, what=what)
     _check_length(len(column), n, what)
     bad = ~np.isfinite(column) | (column < low) | (column > high)
     if bad.any():
@@ -99,12 +108,47 @@ def index_column(values: Any, *, n: int | None, size: int, what: str) -> IntArra
     return frozen(column.astype(np.int32, copy=False))
 
 
+def numbers(values: Any, *, what: str) -> FloatArray:
+    """Numbers as float64; what cannot be read as a number is refused with its row, what is missing becomes NaN."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        column = _object_array(values)
+        numbers = pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64)
+        bad = np.isnan(numbers) & ~np.asarray(pd.isna(column))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"every {what} must be a number; row {row + 1} is {column[row]!r}. Correct or drop it."
+            ) from None
+        return numbers
+
+
+def whole_numbers(values: Any, *, what: str) -> IntArray:
+    """Whole numbers as int64; a missing or broken one is refused with its row."""
+    column = np.asarray(values)
+    if np.issubdtype(column.dtype, np.integer):
+        return column.astype(np.int64, copy=False)
+    read = numbers(column, what=what)
+    bad = ~np.isfinite(read) | (read != np.floor(read))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"every {what} must be a whole number; row {row + 1} is {column[row]}. Correct or drop it.")
+    return read.astype(np.int64)
+
+
 def codes_of(values: Any) -> tuple[IntArray, ObjectArray]:
     """Integer codes (n,) and the names they stand for, in order of first appearance; missing values become −1."""
-    import pandas as pd
+    codes, names = _factorised(values)
+    # Ids are strings: the number 1 and the text "1" are one name.
+    same, written = pd.factorize(_object_array([str(name) for name in names]))
+    codes = np.where(codes < 0, -1, np.append(same, -1)[codes])
+    return codes.astype(np.int32), _object_array(written)
 
-    codes, names = pd.factorize(np.asarray(values, dtype=object))
-    return codes.astype(np.int32), _object_array([str(name) for name in names])
+
+def _factorised(values: Any) -> tuple[IntArray, Any]:
+    """Codes and unique values; a column of a frame keeps its own, compact type."""
+    return pd.factorize(values if isinstance(values, pd.Series) else _object_array(values))
 
 
 def _check_length(got: int, expected: int, what: str) -> None:
@@ -112,18 +156,26 @@ def _check_length(got: int, expected: int, what: str) -> None:
         raise InputError(f"{what} must have one entry a row; there are {expected} rows and {got} entries.")
 
 
-def positions(ids: Any, known: dict[str, int], *, what: str, where: str) -> IntArray:
+def look_up(ids: Any, known: Mapping[str, int]) -> IntArray:
+    """Positions of ids in a known list, shape (n,), −1 where an id is not known.
+
+    Each different id is looked up once, so that ten million votes between a thousand items are fast.
+    """
+    codes, names = _factorised(ids)
+    places = np.fromiter((known.get(str(name), -1) for name in names), np.int32, len(names))
+    return np.append(places, np.int32(-1))[codes]  # a missing id has code −1 and reads the last entry
+
+
+def positions(ids: Any, known: Mapping[str, int], *, what: str, where: str) -> IntArray:
     """Positions of ids in a known list; an unknown id is refused with its row."""
-    wanted: Any = ids if isinstance(ids, list | np.ndarray) else list(ids)
-    out = np.empty(len(wanted), dtype=np.int32)
-    for row, value in enumerate(wanted):
-        place = known.get(value if isinstance(value, str) else str(value))
-        if place is None:
-            raise InputError(
-                f"every {what} must be a known id; row {row + 1} names {value!r}, which is not among the {where}. "
-                "Add it there or drop the row."
-            )
-        out[row] = place
+    out = look_up(ids, known)
+    if (out < 0).any():
+        row = int(np.argmax(out < 0))
+        value = ids.iloc[row] if isinstance(ids, pd.Series) else _object_array(ids)[row]
+        raise InputError(
+            f"every {what} must be a known id; row {row + 1} names {value!r}, which is not among the {where}. "
+            "Add it there or drop the row."
+        )
     return out
 
 

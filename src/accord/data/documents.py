@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from accord.data.columns import frozen, id_column, positions, text_column, unique_ids
-from accord.data.tables import as_frame, require_columns
+from accord.data.columns import frozen, positions, text_column, unique_ids
+from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
 
@@ -68,7 +68,7 @@ class Items:
                 raise InputError(
                     f"features must have shape (n_items, n_features) = ({n}, …); they have {features.shape}."
                 )
-            put(self, "features", features)
+            put(self, "features", features if sp.issparse(features) else frozen(features))
         for name, column in self.meta.items():
             if len(column) != n:
                 raise InputError(f"meta column {name!r} must have {n} entries, one an item; it has {len(column)}.")
@@ -120,10 +120,10 @@ class Items:
         require_columns(frame, ["item_id"], what="items")
         own = {"item_id", "text", "group_id", "author_id"}
         return cls(
-            ids=id_column(frame["item_id"].to_numpy(dtype=object), what="item"),
+            ids=frame["item_id"].to_numpy(dtype=object),
             texts=frame["text"].fillna("").to_numpy(dtype=object) if "text" in frame else None,
-            groups=frame["group_id"].to_numpy(dtype=object) if "group_id" in frame else None,
-            authors=frame["author_id"].to_numpy(dtype=object) if "author_id" in frame else None,
+            groups=optional_column(frame, "group_id"),
+            authors=optional_column(frame, "author_id"),
             meta={str(name): frame[name].to_numpy() for name in frame.columns if name not in own},
         )
 

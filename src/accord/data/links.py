@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import float_column, frozen, id_column, positions
-from accord.data.tables import as_frame, require_columns
+from accord.data.columns import float_column, frozen, id_column, look_up
+from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
@@ -86,15 +86,9 @@ class Links:
             Positions in ``ids``.
         """
         known = {str(name): place for place, name in enumerate(ids)}
-        inside = np.fromiter(
-            (s in known and t in known for s, t in zip(self.source, self.target, strict=True)), bool, self.n_links
-        )
-        kept = self.subset(inside)
-        return (
-            kept,
-            positions(kept.source, known, what="link source", where="texts"),
-            positions(kept.target, known, what="link target", where="texts"),
-        )
+        source, target = look_up(self.source, known), look_up(self.target, known)
+        inside = (source >= 0) & (target >= 0)
+        return self.subset(inside), source[inside], target[inside]
 
     @classmethod
     def from_table(cls, table: Any) -> "Links":
@@ -104,8 +98,8 @@ class Links:
         return cls(
             frame["src_id"].to_numpy(object),
             frame["dst_id"].to_numpy(object),
-            frame["kind"].to_numpy(object) if "kind" in frame else None,
-            frame["weight"].to_numpy(np.float64) if "weight" in frame else None,
+            optional_column(frame, "kind"),
+            frame["weight"].to_numpy() if "weight" in frame else None,
             frame["context"].fillna("").to_numpy(object) if "context" in frame else None,
         )
 

@@ -1,12 +1,20 @@
 """Pairs: votes that say which of two items is better."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import annotator_columns, annotator_ids, codes_of, float_column, frozen, index_column
+from accord.data.columns import (
+    annotator_columns,
+    annotator_ids,
+    codes_of,
+    float_column,
+    frozen,
+    index_column,
+    numbers,
+)
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -47,7 +55,9 @@ class Comparisons:
         n, size = len(self.left), self.items.n_items
         put(self, "left", index_column(self.left, n=n, size=size, what="left item"))
         put(self, "right", index_column(self.right, n=n, size=size, what="right item"))
-        value = np.asarray(self.value, dtype=np.float32)
+        value = self.value if isinstance(self.value, np.ndarray) else np.asarray(self.value)
+        if value.dtype != np.float32:
+            value = numbers(value, what="vote").astype(np.float32)
         if len(value) != n:
             raise InputError(f"every vote needs a value; there are {n} votes and {len(value)} values.")
         bad = (value != 0.0) & (value != 0.5) & (value != 1.0)
@@ -69,7 +79,8 @@ class Comparisons:
         put(self, "annotator", annotator)
         put(self, "annotators", annotators)
         if self.weight is not None:
-            put(self, "weight", float_column(self.weight, n=n, what="weight", low=0.0).astype(np.float32))
+            weight = float_column(self.weight, n=n, what="weight", low=0.0)
+            put(self, "weight", frozen(weight.astype(np.float32)))
 
     @property
     def n_votes(self) -> int:
@@ -108,20 +119,19 @@ class Comparisons:
         """
         frame = as_frame(table)
         require_columns(frame, ["left", "right", "value"], what="votes")
-        left, right = frame["left"].astype(str).to_numpy(object), frame["right"].astype(str).to_numpy(object)
         if items is None:
-            items = Items(np.array(sorted(set(left) | set(right)), dtype=object))
+            items = Items(np.array(_ids_of(frame["left"], frame["right"]), dtype=object))
         annotator = annotators = None
         if "annotator_id" in frame:
-            annotator, annotators = codes_of(frame["annotator_id"].to_numpy(object))
+            annotator, annotators = codes_of(frame["annotator_id"])
         return cls(
             items,
-            items.positions(left, what="left item"),
-            items.positions(right, what="right item"),
-            frame["value"].to_numpy(np.float32),
+            items.positions(frame["left"], what="left item"),
+            items.positions(frame["right"], what="right item"),
+            cast(FloatArray, frame["value"].to_numpy()),
             annotator,
             annotators,
-            frame["weight"].to_numpy(np.float64) if "weight" in frame else None,
+            cast(FloatArray, frame["weight"].to_numpy()) if "weight" in frame else None,
         )
 
     def to_table(self) -> pd.DataFrame:
@@ -136,3 +146,17 @@ class Comparisons:
         if self.weight is not None:
             columns["weight"] = self.weight
         return pd.DataFrame(columns)
+
+
+def _ids_of(left: "pd.Series[Any]", right: "pd.Series[Any]") -> list[str]:
+    """The ids that occur, sorted; a missing one is refused with its row."""
+    ids: set[str] = set()
+    for side, column in (("left", left), ("right", right)):
+        absent = (column.isna() | (column == "").fillna(False)).to_numpy(bool)
+        if absent.any():
+            raise InputError(
+                f"every vote needs a {side} item; row {int(np.argmax(absent)) + 1} has none. "
+                "Fill it in or drop the row."
+            )
+        ids |= {str(name) for name in column.unique()}
+    return sorted(ids)

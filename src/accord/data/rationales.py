@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import annotator_columns, annotator_ids, codes_of, frozen, index_column
+from accord.data.columns import annotator_columns, annotator_ids, codes_of, frozen, index_column, whole_numbers
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -100,7 +100,7 @@ class Rationales:
             raise InputError("rationales mark words of texts; give the items their texts.")
         n = len(self.item)
         put(self, "item", index_column(self.item, n=n, size=self.items.n_items, what="item"))
-        start, end = np.asarray(self.start, dtype=np.int32), np.asarray(self.end, dtype=np.int32)
+        start, end = whole_numbers(self.start, what="start"), whole_numbers(self.end, what="end")
         if len(start) != n or len(end) != n:
             raise InputError(
                 f"every span needs a start and an end; there are {n} spans, {len(start)} starts, {len(end)} ends."
@@ -114,8 +114,8 @@ class Rationales:
                 f"[{start[row]}, {end[row]}) in {self.items.ids[self.item[row]]!r}, which has "
                 f"{lengths[row]} characters. Correct the offsets or drop the row."
             )
-        put(self, "start", frozen(start))
-        put(self, "end", frozen(end))
+        put(self, "start", frozen(start.astype(np.int32)))
+        put(self, "end", frozen(end.astype(np.int32)))
         annotator, annotators = annotator_columns(self.annotator, self.annotators, n=n)
         put(self, "annotator", annotator)
         put(self, "annotators", annotators)
@@ -159,10 +159,10 @@ class Rationales:
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "start", "end"], what="spans")
-        item = items.positions(frame["item_id"].to_numpy(object))
+        item = items.positions(frame["item_id"])
         annotator = annotators = None
         if "annotator_id" in frame:
-            annotator, annotators = codes_of(frame["annotator_id"].to_numpy(object))
+            annotator, annotators = codes_of(frame["annotator_id"])
         record = cls(items, item, frame["start"].to_numpy(), frame["end"].to_numpy(), annotator, annotators)
         if "quote" in frame and items.texts is not None:
             for row, quote in enumerate(frame["quote"]):

@@ -7,8 +7,9 @@ import narwhals as nw
 import pandas as pd
 
 from accord.errors import InputError
+from accord.typing import ObjectArray
 
-__all__ = ["as_frame", "require_columns"]
+__all__ = ["as_frame", "optional_column", "require_columns"]
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -43,3 +44,12 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], *, what: str) -> 
             f"a table of {what} needs the columns {', '.join(names)}; {', '.join(missing)} is missing "
             f"(it has: {has}). Rename or add it."
         )
+
+
+def optional_column(frame: pd.DataFrame, name: str) -> ObjectArray | None:
+    """A column as objects with ``None`` where a value is missing, shape (n,); ``None`` if there is no such column."""
+    if name not in frame:
+        return None
+    values = frame[name].to_numpy(dtype=object, copy=True)
+    values[frame[name].isna().to_numpy()] = None
+    return values

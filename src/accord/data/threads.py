@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import frozen, text_column, unique_ids
-from accord.data.tables import as_frame, require_columns
+from accord.data.columns import codes_of, frozen, text_column, unique_ids
+from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
 
@@ -114,19 +114,22 @@ class Threads:
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "text", "group_id"], what="comments")
-        codes, names = pd.factorize(frame["group_id"].astype(str))
+        codes, names = codes_of(frame["group_id"])
+        if (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            raise InputError(
+                f"every comment needs a thread; row {row + 1} has no group_id. Fill it in or drop the row."
+            )
         order = np.argsort(codes, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))])
         firsts = order[offsets[:-1]]
 
         def column(name: str, rows: IntArray) -> ObjectArray | None:
-            if name not in frame:
-                return None
-            values = frame[name].astype(object)
-            return values.where(values.notna(), None).to_numpy(object)[rows]
+            values = optional_column(frame, name)
+            return None if values is None else values[rows]
 
         return cls(
-            thread_ids=np.asarray(names, dtype=object),
+            thread_ids=names,
             offsets=offsets,
             comment_ids=frame["item_id"].to_numpy(object)[order],
             texts=frame["text"].fillna("").to_numpy(object)[order],

@@ -42,7 +42,7 @@ class Judgement:
     shown_left: int | None = None
     created_at: datetime | None = None
     response_ms: int | None = None
-    status: str = "given"  # given | skipped | undo
+    status: str = "done"  # done | skipped | not mentioned | undo
     skip_reason: str | None = None
     strategy: str | None = None
     propensity: float | None = None
@@ -60,8 +60,12 @@ def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -
     moment = now()
     values = [{**asdict(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
     dialect_insert = _INSERTS[connection.dialect.name]
-    statement = dialect_insert(judgements).on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
-    return sum(connection.execute(statement, chunk).rowcount for chunk in _chunks(values))
+    statement = (
+        dialect_insert(judgements)
+        .on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
+        .returning(judgements.c.id)
+    )
+    return sum(len(connection.execute(statement, chunk).all()) for chunk in _chunks(values))
 
 
 def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -124,9 +128,7 @@ def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
     for column in (judgements.c.item, judgements.c.other):
         query = (
             select(column, func.count())
-            .where(
-                judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "given"
-            )
+            .where(judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "done")
             .group_by(column)
         )
         for key, count in connection.execute(query):

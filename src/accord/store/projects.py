@@ -16,6 +16,7 @@ __all__ = [
     "StoredProject",
     "add_items",
     "add_links",
+    "adopt",
     "audit_log",
     "change_project",
     "create_project",
@@ -23,6 +24,7 @@ __all__ = [
     "get_item",
     "get_project",
     "groups_of",
+    "items_by_id",
     "items_by_key",
     "note",
     "projects_of",
@@ -83,6 +85,13 @@ def create_project(
     if created_by is not None:
         add_member(connection, key[0], created_by, "owner")
     return int(key[0])
+
+
+def adopt(connection: Connection, person_id: int) -> None:
+    """Make a person the owner of every project that has no owner yet."""
+    owned = select(memberships.c.project_id).where(memberships.c.role == "owner")
+    for key in connection.execute(select(projects.c.id).where(projects.c.id.not_in(owned))).scalars().all():
+        add_member(connection, key, person_id, "owner")
 
 
 def change_project(connection: Connection, project_id: int, **changes: Any) -> None:
@@ -171,6 +180,12 @@ def items_by_key(connection: Connection, project_id: int, keys: Iterable[int]) -
     """Some texts of a project by key; keys of other projects are not found."""
     rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.id.in_(list(keys))))
     return {row.id: _item(row) for row in rows}
+
+
+def items_by_id(connection: Connection, project_id: int, ids: Iterable[str]) -> dict[str, StoredItem]:
+    """Some texts of a project by the id that people gave them."""
+    rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.item_id.in_(list(ids))))
+    return {row.item_id: _item(row) for row in rows}
 
 
 def find_items(

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, sele
 from accord.store.people import now
 from accord.store.tables import judgements, questions
 
-__all__ = ["Question", "close", "count_open", "lease", "refill"]
+__all__ = ["Question", "close", "count_open", "hold", "lease", "refill"]
 
 _LEASE = timedelta(minutes=5)
 
@@ -27,7 +27,7 @@ class Question:
     other: int | None
     strategy: str
     propensity: float | None
-    model_version: int
+    model_version: int  # 0 where no model had a say
 
 
 def refill(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -98,6 +98,28 @@ def lease(
             .values(leased_by=person_id, leased_until=moment + life)
         )
     return [Question(row.id, row.item, row.other, row.strategy, row.propensity, row.model_version) for row in rows]
+
+
+def hold(
+    connection: Connection,
+    project_id: int,
+    person_id: int,
+    *,
+    item: int,
+    other: int | None,
+    strategy: str,
+    propensity: float | None,
+    life: timedelta = _LEASE,
+) -> int:
+    """Put a question that was drawn for one person into the queue, already leased to that person."""
+    key = connection.execute(
+        insert(questions).values(
+            project_id=project_id, item=item, other=other, strategy=strategy, propensity=propensity, model_version=0,
+            order_key=0.0, leased_by=person_id, leased_until=now() + life,
+        )
+    ).inserted_primary_key  # fmt: skip
+    assert key is not None
+    return int(key[0])
 
 
 def close(connection: Connection, project_id: int, question_id: int) -> Question | None:

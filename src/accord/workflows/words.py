@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 from accord.errors import InputError
 from accord.typing import WORDS
 
-__all__ = ["check_word", "experiment_module", "verb_of", "word_module"]
+__all__ = ["check_word", "experiment_module", "has_word", "verb_of", "word_module"]
 
 
 def check_word(word: str) -> str:
@@ -21,6 +22,11 @@ def check_word(word: str) -> str:
 def word_module(word: str) -> ModuleType:
     """``accord.workflows.<word>``: train, predict and explain for one kind of judgement."""
     return _module(f"accord.workflows.{check_word(word)}", f"the model of {word}")
+
+
+def has_word(word: str) -> bool:
+    """Whether this version of Accord has the model of a word."""
+    return find_spec(f"accord.workflows.{check_word(word)}") is not None
 
 
 def experiment_module(word: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""The store's tests run on SQLite and on a real PostgreSQL server."""
+"""Databases for tests: what uses the store runs on SQLite and on a real PostgreSQL server."""
 
 import os
 import shutil
@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from accord.store.database import open_database
+from requirements import missing
 
 
 def _find_postgres():
@@ -22,8 +23,6 @@ def _find_postgres():
 @pytest.fixture(scope="session")
 def postgres_url():
     """A PostgreSQL server of this test session, listening on a socket in its own folder."""
-    from conftest import missing
-
     binaries = _find_postgres()
     if binaries is None:
         missing("PostgreSQL is not installed (initdb and pg_ctl were not found).")

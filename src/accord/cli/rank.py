@@ -1,0 +1,80 @@
+"""``accord rank``: the ranking of a project of pairs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accord.cli.frame import Json, Settings, command_app, page_width, print_json, print_table, progress_bars, records
+from accord.errors import InputError
+
+if TYPE_CHECKING:
+    from accord.workflows.rank import Ranking
+
+app = command_app()
+_OTHER_COLUMNS = 62  # characters that the columns beside the text need
+
+
+@app.command()
+def rank(
+    project: Annotated[str | None, typer.Argument(help="The project's folder, or a raw table of votes.")] = None,
+    example: Annotated[str | None, typer.Option(help="Use an example that ships with Accord: arguments.")] = None,
+    method: Annotated[str, typer.Option(help="auto, model or bradley_terry.")] = "auto",
+    report: Annotated[Path | None, typer.Option(help="Also write the ranking as one HTML page.")] = None,
+    settings: Settings = None,
+    json: Json = False,
+) -> None:
+    """Rank the texts of a project of pairs, with intervals and tiers."""
+    from accord.workflows.projects import open_project
+    from accord.workflows.rank import rank as run
+    from accord.workflows.report import ranking_report, write_report
+    from accord.workflows.settings import parse_settings
+
+    if (project is None) == (example is None):
+        raise InputError("name one project, or an example with --example NAME.")
+    name = f"example:{example}" if project is None else project
+    opened = open_project(name, word="pairs")
+    with progress_bars(hidden=json) as progress:
+        rankings = run(opened, method=method, settings=parse_settings(settings or []), progress=progress)
+    if report is not None:
+        title = f"Ranking of {Path(name.removeprefix('example:')).stem}"
+        write_report(ranking_report(opened, rankings, title=title), report)
+    if json:
+        groups = [{"group": each.group, "notes": each.notes, "rows": records(each.table)} for each in rankings]
+        print_json({"word": "pairs", "groups": groups, "report": None if report is None else str(report)})
+        return
+    for each in rankings:
+        _print(each)
+    if report is not None:
+        typer.echo(f"The report is in {report}.")
+
+
+def _print(ranking: "Ranking") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes"
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name in ("rank", "tier", "score", "90 % interval", "best", "votes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("text", no_wrap=True)
+    room = max(page_width() - _OTHER_COLUMNS, 12)
+    last = 1
+    for row in records(ranking.table):
+        if row["tier"] != last:
+            table.add_section()
+            last = row["tier"]
+        text = " ".join(row["text"].split())
+        said = text if text == row["item_id"] else f"{row['item_id']}: {text}"
+        table.add_row(
+            str(row["rank"]),
+            str(row["tier"]),
+            f"{row['score']:+.2f}",
+            f"{row['low']:+.2f} … {row['high']:+.2f}",
+            f"{100 * row['p_best']:.0f} %",
+            str(row["n_votes"]),
+            Text(said if len(said) <= room else f"{said[: room - 1]}…"),
+        )
+    print_table(table)
+    for note in ranking.notes:
+        typer.echo(f"note: {note}", err=True)

@@ -1,0 +1,1 @@
+"""The web page where people judge and see what the judgements say."""

@@ -1,0 +1,1 @@
+"""The REST interface: everything the pages do, for programs."""

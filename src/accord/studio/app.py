@@ -1,0 +1,117 @@
+"""The studio as an ASGI application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from accord import __version__
+from accord.errors import InputError
+from accord.store.database import Database
+from accord.store.writer import Writer
+from accord.studio.api import judge, people, projects, results, sessions
+from accord.studio.context import StudioState
+from accord.studio.pages import home
+from accord.studio.pages import judge as judge_pages
+from accord.studio.pages import people as people_pages
+from accord.studio.pages import results as result_pages
+from accord.studio.pages.rendering import render
+from accord.studio.security import BodyLimit, Passwords, SecurityHeaders
+
+__all__ = ["create_app"]
+
+_STATIC = Path(__file__).parent / "static"
+_MEBIBYTE = 2**20
+
+
+def create_app(
+    database: Database,
+    *,
+    secret: bytes | None = None,
+    secure_cookies: bool = False,
+    demo: bool = False,
+    passwords: Passwords | None = None,
+    most_upload: int = 100 * _MEBIBYTE,
+) -> FastAPI:
+    """A studio on an open database.
+
+    Parameters
+    ----------
+    database : Database
+    secret : bytes, optional
+        Signs the pages' tokens; a new one is drawn at each start unless given.
+    secure_cookies : bool
+        Send cookies over HTTPS only.
+    demo : bool
+        Say on the pages that this is the demonstration.
+    passwords : Passwords, optional
+    most_upload : int
+        Largest upload, in bytes.
+    """
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.studio.writer.close()
+
+    app = FastAPI(
+        title="Accord studio",
+        version=__version__,
+        lifespan=life,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    state = StudioState(
+        database=database,
+        writer=Writer(database),
+        passwords=passwords or Passwords(),
+        secure_cookies=secure_cookies,
+        demo=demo,
+    )
+    if secret is not None:
+        state.secret = secret
+    app.state.studio = state
+    app.add_middleware(
+        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/projects/new")
+    )
+    app.add_middleware(SecurityHeaders)
+
+    @app.exception_handler(InputError)
+    def bad_input(request: Request, error: InputError) -> Response:
+        return JSONResponse({"detail": str(error)}, status_code=422)
+
+    @app.exception_handler(OperationalError)
+    def database_gone(request: Request, error: OperationalError) -> Response:
+        detail = "the database does not answer; nothing was stored. Try again in a moment."
+        return JSONResponse({"detail": detail}, status_code=503, headers={"retry-after": "2"})
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        if request.url.path.startswith("/api/") or request.method != "GET":
+            return JSONResponse({"detail": error.detail}, status_code=error.status_code, headers=error.headers)
+        if error.status_code == 401:
+            return RedirectResponse("/", status_code=303)
+        sentence = str(error.detail)
+        return render(request, "problem.html", status=error.status_code, sentence=sentence[:1].upper() + sentence[1:])
+
+    for module in (sessions, projects, judge, results, people):
+        app.include_router(module.router, prefix="/api")
+    for page in (home, judge_pages, result_pages, people_pages):
+        app.include_router(page.router)
+
+    @app.get("/health", tags=["health"])
+    def health() -> dict[str, str]:
+        """Whether the studio and its database answer."""
+        with database.read() as connection:
+            connection.exec_driver_sql("SELECT 1")
+        return {"status": "ok", "version": __version__}
+
+    if _STATIC.is_dir():
+        app.mount("/static", StaticFiles(directory=_STATIC), name="static")
+    return app

@@ -1,0 +1,84 @@
+"""The way in: welcome, invites, the list of projects and the form for a new one."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import Path as PathParameter
+from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy import Connection, func, select
+
+from accord.store import people, projects
+from accord.store.people import Person
+from accord.store.tables import items, judgements
+from accord.store.tables import projects as project_table
+from accord.studio.api.sessions import SessionAnswer, sign_in
+from accord.studio.context import MaybePerson, Studio
+from accord.studio.pages.rendering import render
+
+__all__ = ["ASKS", "router"]
+
+router = APIRouter(include_in_schema=False)
+
+ASKS = {
+    "pairs": "Which text is more convincing?",
+    "threads": "Does each comment answer the question?",
+    "aspects": "How does each text score?",
+    "links": "Which side does each text take?",
+    "rationales": "Which class, and which words made you decide?",
+}
+
+
+@router.get("/")
+def home(request: Request, visitor: MaybePerson, studio: Studio) -> HTMLResponse:
+    """The projects of the visitor, or the welcome page."""
+    if visitor is None:
+        return render(request, "welcome.html")
+    with studio.database.read() as connection:
+        found = projects.projects_of(connection, visitor.person.id)
+        keys = [project.id for project, _ in found]
+        counts = []
+        for table in (items, judgements):
+            rows = connection.execute(
+                select(table.c.project_id, func.count())
+                .where(table.c.project_id.in_(keys))
+                .group_by(table.c.project_id)
+            )
+            counts.append({row[0]: row[1] for row in rows})
+    listed = [(project, role, counts[0].get(project.id, 0), counts[1].get(project.id, 0)) for project, role in found]
+    return render(request, "home.html", visitor=visitor, projects=listed, asks=ASKS)
+
+
+@router.get("/join/{token}")
+def join(
+    request: Request, token: Annotated[str, PathParameter(max_length=100)], visitor: MaybePerson, studio: Studio
+) -> Response:
+    """The page behind an invite link."""
+    with studio.database.read() as connection:
+        invite = people.find_invite(connection, token)
+        invited = projects.get_project(connection, invite.project_id) if invite and invite.project_id else None
+    return render(request, "join.html", visitor=visitor, invite=invite, invited=invited, token=token)
+
+
+@router.post("/demo")
+def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
+    """A guest's account on the demonstration's projects."""
+    if not studio.demo:
+        raise HTTPException(404, "this studio is not a demonstration.")
+    if not studio.logins.allows(request.client.host if request.client else "unknown"):
+        raise HTTPException(429, "too many tries from this address; wait a minute.")
+
+    def enter(connection: Connection) -> Person:
+        guest = people.create_person(connection, f"Guest {people.count_people(connection) + 1}", password_hash=None)
+        for key in connection.execute(select(project_table.c.id)).scalars().all():
+            people.add_member(connection, key, guest.id, "owner")
+        return guest
+
+    return sign_in(studio, response, studio.writer.write(enter))
+
+
+@router.get("/projects/new")
+def new_project(request: Request, visitor: MaybePerson) -> Response:
+    """The form for a new project."""
+    if visitor is None:
+        return RedirectResponse("/", status_code=303)
+    return render(request, "new_project.html", visitor=visitor)

@@ -1,0 +1,138 @@
+"""The pages on which people judge."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy import Connection, func, select
+
+from accord.store import judgements as kept
+from accord.store import projects
+from accord.store.scores import get_scores
+from accord.store.tables import items, judgements
+from accord.studio.context import Access, Judge, Studio
+from accord.studio.pages.rendering import render
+from accord.workflows.collect import SKIP_REASONS
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
+
+_TEMPLATES = {
+    "pairs": "vote.html",
+    "threads": "thread.html",
+    "aspects": "aspects.html",
+    "links": "label.html",
+    "rationales": "highlight.html",
+}
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment as the thread page shows it."""
+
+    key: int
+    author: str | None
+    text: str
+    depth: int
+    given: str | None
+    suggestion: str | None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread: its question and comments, and its place among the threads."""
+
+    position: int
+    question: str
+    comments: list[Comment]
+
+
+@router.get("/judge")
+def judge(
+    request: Request,
+    access: Judge,
+    studio: Studio,
+    after: Annotated[int, Query(ge=-1, lt=2**31)] = -1,
+) -> HTMLResponse:
+    """The judging page of the project's word."""
+    with studio.database.read() as connection:
+        n_done = connection.execute(
+            select(func.count(func.distinct(judgements.c.request_id))).where(
+                judgements.c.project_id == access.project.id,
+                judgements.c.person_id == access.person.id,
+                judgements.c.kind != "undo",
+            )
+        ).scalar_one()
+        context: dict[str, Any] = {}
+        if access.project.word == "threads":
+            context["thread"] = _next_thread(connection, access, after)
+    return render(
+        request,
+        _TEMPLATES[access.project.word],
+        access=access,
+        here="judge",
+        n_done=n_done,
+        skip_reasons=SKIP_REASONS,
+        **context,
+    )
+
+
+def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
+    """The first thread after position ``after`` in which the person has left a comment unlabelled."""
+    project_id = access.project.id
+    given = {
+        row.item: row.label
+        for row in connection.execute(
+            kept.effective(project_id, judgements.c.item, judgements.c.label).where(
+                judgements.c.person_id == access.person.id, judgements.c.kind == "label"
+            )
+        )
+    }
+    rows = connection.execute(
+        select(items.c.id, items.c.item_id, items.c.group_id)
+        .where(items.c.project_id == project_id)
+        .order_by(items.c.position)
+    ).all()
+    threads: dict[str, list[int]] = {}
+    for row in rows:
+        if row.group_id is not None and row.item_id != row.group_id:  # the item named like its thread is the question
+            threads.setdefault(row.group_id, []).append(row.id)
+    names = list(threads)
+    for place in [*range(after + 1, len(names)), *range(min(after + 1, len(names)))]:
+        if any(key not in given for key in threads[names[place]]):
+            return _thread(connection, access, place, names[place], given)
+    return Thread(-1, "", [])
+
+
+def _thread(connection: Connection, access: Access, place: int, name: str, given: dict[int, str]) -> Thread:
+    found, _ = projects.find_items(connection, access.project.id, group_id=name, limit=None)
+    scores = get_scores(connection, access.project.id)
+    said = {row["key"]: row for row in (scores.result.get("rows", []) if scores else [])}
+    depth: dict[str, int] = {name: -1}
+    question, comments = "", []
+    for item in found:
+        if item.item_id == name:
+            question = item.text
+            continue
+        depth[item.item_id] = depth.get(item.reply_to or name, -1) + 1
+        comments.append(
+            Comment(
+                item.key,
+                item.author_id,
+                item.text,
+                depth[item.item_id],
+                given.get(item.key),
+                _suggestion(said.get(item.key)),
+            )
+        )
+    return Thread(place, question, comments)
+
+
+def _suggestion(row: dict[str, Any] | None) -> str | None:
+    """What the model says of a comment; the page shows it only after the person's own answer."""
+    if row is None or row.get("label") is None:
+        return None
+    sure = row.get("probability")
+    return f"The model says {row['label']}" + (f", {100 * sure:.0f} % sure." if isinstance(sure, float) else ".")

@@ -1,0 +1,61 @@
+"""The owner's pages: people, settings and export."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from accord.store import people as stored_people
+from accord.store import projects
+from accord.studio.context import Owner, Studio
+from accord.studio.pages.rendering import render
+from accord.workflows.exchange import project_of
+from accord.workflows.people import Annotator, annotators
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
+
+
+@router.get("/people")
+def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
+    """Who judges how, who is a member, and what was done."""
+    with studio.database.read() as connection:
+        project = project_of(connection, access.project)
+        members = stored_people.members(connection, access.project.id)
+        audit = projects.audit_log(connection, access.project.id)
+    found = annotators(project)
+    shared = sum(person.n_shared for person in found)
+    overall = "" if shared else "No question was answered by two people yet, so nothing can be said of agreement."
+    table = [_row(person) for person in found]
+    return render(
+        request, "people.html", access=access, here="people", table=table, members=members, audit=audit, overall=overall
+    )
+
+
+def _percent(share: float | None, low: float | None, high: float | None, n: int) -> str:
+    if share is None or low is None or high is None:
+        return "–"
+    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f}, n = {n})"
+
+
+def _row(person: Annotator) -> dict[str, object]:
+    notes = []
+    if person.high is not None and person.high < 0.5:
+        notes.append("agrees less than by half")
+    if person.left_low is not None and person.left_high is not None and not person.left_low <= 0.5 <= person.left_high:
+        notes.append("prefers the left side" if person.left_low > 0.5 else "prefers the right side")
+    if person.fast_share is not None and person.fast_share > 0.3:
+        notes.append("often answers within 0.7 s")
+    return {
+        "name": person.name,
+        "n": person.n_answers,
+        "agreement": _percent(person.agreement, person.low, person.high, person.n_shared),
+        "left": _percent(person.left_share, person.left_low, person.left_high, person.n_sided),
+        "time": "–" if person.median_ms is None else f"{person.median_ms / 1000:.1f} s",
+        "note": ", ".join(notes),
+    }
+
+
+@router.get("/export")
+def export(request: Request, access: Owner) -> HTMLResponse:
+    """Files to take away."""
+    return render(request, "export.html", access=access, here="export")

@@ -1,0 +1,244 @@
+"""The pages that show what the judgements say: ranking, results, texts."""
+
+from itertools import pairwise
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy import Connection, or_, select
+
+from accord.store import judgements as kept
+from accord.store import projects
+from accord.store.projects import StoredItem
+from accord.store.scores import Scores, get_scores
+from accord.store.tables import judgements, links, people
+from accord.studio.context import Access, Key, Studio, Viewer
+from accord.studio.pages.rendering import ago, interval_svg, pager, render, share_svg
+from accord.workflows.stability import win_probability
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
+
+_PAGE = 100
+_Z90 = 1.6448536
+Offset = Annotated[int, Query(ge=0, lt=2**31)]
+
+
+@router.get("/results")
+def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0) -> HTMLResponse:
+    """The ranking of a pairs project; the predictions of the others."""
+    with studio.database.read() as connection:
+        scores = get_scores(connection, access.project.id)
+        rows = list(scores.result.get("rows", [])) if scores else []
+        shown = rows[offset : offset + _PAGE]
+        texts = projects.items_by_key(connection, access.project.id, [r["key"] for r in shown if r.get("key")])
+    summary = scores.result.get("summary", {}) if scores else {}
+    common: dict[str, Any] = {
+        "rows": shown,
+        "waiting": summary.get("waiting"),
+        "n_judgements": scores.n_judgements if scores else 0,
+        "model_version": scores.model_version if scores else 0,
+        "fitted_ago": ago(scores.fitted_at) if scores else "",
+        "pager": pager(request, offset=offset, limit=_PAGE, total=len(rows)),
+    }
+    if access.project.word == "pairs":
+        return _ranking(request, access, rows, shown, texts, summary, common)
+    columns = [name for name in (shown[0] if shown else {}) if name not in {"key", "item_id", "text"}]
+    common["rows"] = [
+        {
+            "key": row["key"],
+            "text": _title(texts.get(row["key"]), row),
+            "cells": [_cell(row.get(name)) for name in columns],
+        }
+        for row in shown
+    ]
+    return render(request, "results.html", access=access, here="results", columns=columns, **common)
+
+
+def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
+    return (item.text if item else None) or str(row.get("item_id"))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_cell(entry)}" for name, entry in value.items())
+    return "" if value is None else str(value)
+
+
+def _ranking(
+    request: Request,
+    access: Access,
+    rows: list[dict[str, Any]],
+    shown: list[dict[str, Any]],
+    texts: dict[int, StoredItem],
+    summary: dict[str, Any],
+    common: dict[str, Any],
+) -> HTMLResponse:
+    least, most = min((r["low"] for r in rows), default=0.0), max((r["high"] for r in rows), default=1.0)
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in shown:
+        item = texts.get(row["key"])
+        grouped.setdefault((item.group_id if item else None) or "", []).append(row)
+    groups = []
+    for name, members in grouped.items():
+        drawn = []
+        for place, row in enumerate(members):
+            drawn.append(
+                {
+                    **row,
+                    "text": _title(texts.get(row["key"]), row),
+                    "svg": interval_svg(row["score"], row["low"], row["high"], least, most),
+                    "tier_start": place == 0 or members[place - 1]["tier"] != row["tier"],
+                    "beats_next": _beats(row, members[place + 1]) if place + 1 < len(members) else "",
+                    "p_best": row.get("p_best") or 0.0,
+                }
+            )
+        groups.append({"name": name, "rows": drawn})
+    warnings = []
+    if summary.get("missing_joins"):
+        n = summary["missing_joins"]
+        warnings.append(
+            f"The votes do not join all texts yet: {n} more {'link is' if n == 1 else 'links are'} missing. Until then "
+            "the order between the parts comes from the model alone."
+        )
+    settled = float(summary.get("settled", 0.0))
+    left = summary.get("votes_left")
+    if summary.get("is_stable"):
+        sentence = f"Yes. The order of {100 * settled:.0f} % of all pairs of texts is sure (9 in 10 or better)."
+    else:
+        sentence = f"Not yet. The order of {100 * settled:.0f} % of all pairs of texts is sure; stable means 80 %."
+        sentence += f" About {left:,} more votes should do." if left else ""
+    return render(
+        request,
+        "ranking.html",
+        access=access,
+        here="results",
+        groups=groups,
+        warnings=warnings,
+        stability=sentence,
+        stability_bar=share_svg(settled, f"{100 * settled:.0f} % settled"),
+        **common,
+    )
+
+
+def _beats(row: dict[str, Any], after: dict[str, Any]) -> str:
+    deviations = [(r["high"] - r["low"]) / (2 * _Z90) for r in (row, after)]
+    often = float(win_probability(np.array(row["score"]), np.array(after["score"]), np.square(deviations).sum()))
+    return f"would beat the next about {10 * often:.0f} times in 10"
+
+
+@router.get("/texts")
+def texts(
+    request: Request,
+    access: Viewer,
+    studio: Studio,
+    search: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")] = "",
+    offset: Offset = 0,
+) -> HTMLResponse:
+    """All texts, to search and to open."""
+    with studio.database.read() as connection:
+        found, total = projects.find_items(connection, access.project.id, search=search, offset=offset, limit=_PAGE)
+    pages = pager(request, offset=offset, limit=_PAGE, total=total)
+    return render(
+        request, "texts.html", access=access, here="texts", items=found, total=total, search=search, pager=pages
+    )
+
+
+@router.get("/texts/{key}")
+def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResponse:
+    """One text: what the model says of it, its links, its judgements and the marked words."""
+    with studio.database.read() as connection:
+        item = projects.get_item(connection, access.project.id, key)
+        if item is None:
+            raise HTTPException(404, "there is no such text in this project.")
+        scores = get_scores(connection, access.project.id)
+        judged = _judgements_of(connection, access.project.id, key)
+        neighbours = _neighbours(connection, access.project.id, item)
+    return render(
+        request,
+        "text.html",
+        access=access,
+        here="texts",
+        item=item,
+        pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
+        facts=_facts(scores, key),
+        judgements=judged,
+        neighbours=neighbours,
+    )
+
+
+def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
+    for row in scores.result.get("rows", []) if scores else []:
+        if row.get("key") == key:
+            return [(name, _cell(value)) for name, value in row.items() if name not in {"key", "item_id", "text"}]
+    return []
+
+
+def _judgements_of(connection: Connection, project_id: int, key: int) -> list[dict[str, Any]]:
+    query = (
+        kept.effective(project_id, judgements, people.c.name.label("person_name"))
+        .outerjoin(people, people.c.id == judgements.c.person_id)
+        .where(or_(judgements.c.item == key, judgements.c.other == key))
+        .limit(500)
+    )
+    rows = connection.execute(query).all()
+    others = projects.items_by_key(
+        connection, project_id, {k for row in rows for k in (row.item, row.other) if k is not None}
+    )
+    out = []
+    for row in rows:
+        out.append(
+            {
+                "when": row.created_at.strftime("%Y-%m-%d %H:%M"),
+                "who": row.annotator_id or row.person_name or "",
+                "what": _what(row, key, others),
+                "start": row.start if row.item == key else None,
+                "end": row.end if row.item == key else None,
+            }
+        )
+    return out
+
+
+def _what(row: Any, key: int, others: dict[int, StoredItem]) -> str:
+    if row.kind == "pair":
+        against = others[row.other if row.item == key else row.item].item_id
+        value = row.value if row.item == key else 1.0 - row.value
+        return {1.0: f"won against {against}", 0.0: f"lost to {against}"}.get(value, f"equal to {against}")
+    if row.kind == "score":
+        return f"{row.aspect}: {row.value:g}" if row.value is not None else f"{row.aspect}: not mentioned"
+    if row.kind == "span":
+        return f"highlighted “{row.quote}”" if row.quote else "read, nothing highlighted"
+    return f"labelled {row.label}" if row.kind == "label" else f"skipped ({row.skip_reason or 'no reason given'})"
+
+
+def _neighbours(connection: Connection, project_id: int, item: StoredItem) -> list[dict[str, Any]]:
+    rows = connection.execute(
+        select(links)
+        .where(links.c.project_id == project_id, or_(links.c.src_id == item.item_id, links.c.dst_id == item.item_id))
+        .limit(50)
+    ).all()
+    names = {row.dst_id if row.src_id == item.item_id else row.src_id for row in rows}
+    known = projects.items_by_id(connection, project_id, names)
+    out = []
+    for row in rows:
+        outgoing = row.src_id == item.item_id
+        other = known.get(row.dst_id if outgoing else row.src_id)
+        if other is not None:
+            kind = row.kind or "link"
+            out.append({"key": other.key, "text": other.text, "kind": f"{kind} →" if outgoing else f"← {kind}"})
+    return out
+
+
+def _pieces(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """The text cut where highlighting starts or ends."""
+    inside = np.zeros(len(text) + 1, dtype=int)
+    for start, end in spans:
+        inside[start] += 1
+        inside[end] -= 1
+    marked = np.cumsum(inside)[: len(text)] > 0
+    cuts = [0, *(np.flatnonzero(np.diff(marked)) + 1).tolist(), len(text)]
+    return [(text[a:b], bool(marked[a])) for a, b in pairwise(cuts) if a < b]

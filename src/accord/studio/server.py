@@ -1,0 +1,101 @@
+"""Starting the studio: database, first owner, demonstration, worker and web server."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from accord.errors import InputError
+from accord.store import people
+from accord.store.database import Database, open_database
+from accord.store.tables import projects
+from accord.studio.app import create_app
+from accord.workflows.exchange import store_project
+from accord.workflows.projects import example_names, open_example
+
+__all__ = ["Address", "default_database", "prepare", "serve"]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the studio listens, and the link that the first person opens (``None`` once there is an owner)."""
+
+    url: str
+    first_link: str | None
+
+
+def default_database(*, demo: bool = False) -> str:
+    """The embedded database in the user's data folder."""
+    from platformdirs import user_data_path
+
+    folder = user_data_path("accord")
+    folder.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder / ('demo.db' if demo else 'studio.db')}"
+
+
+def prepare(database: Database, *, demo: bool) -> str | None:
+    """Make the demonstration's projects and, where nobody has an account, a one-time link for the first owner."""
+    with database.write() as connection:
+        if demo and connection.execute(select(projects.c.id).limit(1)).first() is None:
+            for name in example_names():
+                store_project(connection, open_example(name), name=name.replace("_", " ").capitalize(), created_by=None)
+        if people.count_people(connection):
+            return None
+        return people.create_invite(connection, project_id=None, role="owner", created_by=None)
+
+
+def serve(
+    database_url: str,
+    *,
+    host: str,
+    port: int,
+    demo: bool,
+    announce: Callable[[Address], None],
+    secure_cookies: bool = False,
+) -> None:
+    """Run the studio until it is stopped."""
+    import uvicorn
+
+    database = open_database(database_url)
+    token = prepare(database, demo=demo)
+    url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
+    app = create_app(database, demo=demo, secure_cookies=secure_cookies)
+    server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False))
+    stop = threading.Event()
+    keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)
+    keeper.start()
+    announce(Address(url, None if token is None else f"{url}/join/{token}"))
+    try:
+        server.run()
+    except SystemExit as error:
+        raise InputError(f"the address {host}:{port} cannot be used; is another program there? Try --port.") from error
+    finally:
+        stop.set()
+        keeper.join(timeout=5.0)
+        database.close()
+
+
+def _keep_worker(url: str, stop: threading.Event) -> None:
+    """Keep one worker process alive; one that dies is started again, ever more slowly."""
+    pause = 1.0
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    # The address goes by the environment: it may hold a password, and anybody can read a command line.
+    environment = {**os.environ, **one_thread, "ACCORD_DATABASE": url, "ACCORD_STUDIO": str(os.getpid())}
+    while not stop.is_set():
+        started = time.monotonic()
+        command = [sys.executable, "-m", "accord.studio.worker"]
+        process = subprocess.Popen(command, env=environment, cwd=Path.cwd())
+        while process.poll() is None and not stop.wait(0.5):
+            pass
+        if stop.is_set():
+            process.terminate()
+            process.wait(timeout=5.0)
+            return
+        pause = 1.0 if time.monotonic() - started > 60.0 else min(60.0, 2.0 * pause)
+        stop.wait(pause)

@@ -1,0 +1,55 @@
+// Forms that talk to the interface and show its sentence beside themselves.
+import { call, sayInto } from "./api.js";
+
+for (const form of document.querySelectorAll("form[data-api]")) {
+  const say = sayInto(form.querySelector(".error"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button[type=submit]");
+    button.disabled = true;
+    say("");
+    try {
+      const data = new FormData(form);
+      let body = data;
+      if (form.dataset.type !== "multipart") {
+        body = {};
+        for (const [name, value] of data.entries()) body[name] = form.elements[name].type === "number" ? Number(value) : value;
+        for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
+      }
+      const answer = await call(form.dataset.method ?? "POST", form.dataset.api, body);
+      if (form.dataset.show) {
+        const place = document.getElementById(form.dataset.show);
+        place.textContent = new URL(answer.path, location.href).href;
+        place.closest(".hidden")?.classList.remove("hidden");
+      } else if (form.dataset.then) {
+        location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
+      } else location.reload();
+    } catch (error) { say(error.message, true); }
+    button.disabled = false;
+  });
+}
+
+for (const zone of document.querySelectorAll(".drop")) {
+  const input = zone.querySelector("input[type=file]");
+  const name = zone.querySelector("[data-file]");
+  const told = () => { name.textContent = input.files[0] ? input.files[0].name : "No file chosen yet."; };
+  input.addEventListener("change", told);
+  for (const kind of ["dragover", "dragenter"]) zone.addEventListener(kind, (e) => { e.preventDefault(); zone.classList.add("over"); });
+  for (const kind of ["dragleave", "drop"]) zone.addEventListener(kind, () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (e) => { e.preventDefault(); input.files = e.dataTransfer.files; told(); });
+}
+
+const word = document.getElementById("word");
+if (word) {
+  const adjust = () => {
+    for (const part of document.querySelectorAll("[data-words]"))
+      part.classList.toggle("hidden", !part.dataset.words.split(" ").includes(word.value));
+  };
+  word.addEventListener("change", adjust);
+  adjust();
+}
+
+document.getElementById("sign-out")?.addEventListener("click", async () => {
+  await call("DELETE", "/api/sessions");
+  location.href = "/";
+});

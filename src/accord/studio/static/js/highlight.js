@@ -1,0 +1,30 @@
+// Highlight: mark the words that decide, then the class.
+import { Judging } from "./judge.js";
+import { Marker } from "./words.js";
+
+const box = document.getElementById("text");
+let marker = null;
+
+function count() {
+  const n = marker.spans.length;
+  document.getElementById("n-spans").textContent = n === 1 ? "1 highlight" : `${n} highlights`;
+}
+
+function show(question) {
+  const fresh = box.cloneNode(false);
+  box.parentNode.replaceChild(fresh, document.getElementById("text"));
+  marker = new Marker(fresh, question.texts[0].text, { onChange: count });
+  count();
+}
+
+function answer(label) {
+  if (!judging.question) return;
+  const key = judging.question.texts[0].key;
+  judging.answer({ kind: "spans", label, spans: marker.ranges.map((range) => ({ item: key, ...range })) });
+}
+
+const buttons = [...document.querySelectorAll("[data-label]")];
+buttons.forEach((button) => button.addEventListener("click", () => answer(button.dataset.label)));
+document.getElementById("clear").addEventListener("click", () => marker?.clear());
+const keys = Object.fromEntries(buttons.map((button, i) => [String(i + 1), () => answer(button.dataset.label)]));
+const judging = new Judging({ show, keys: { ...keys, c: () => marker?.clear() } });

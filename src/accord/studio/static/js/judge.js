@@ -1,0 +1,79 @@
+// The frame of every judging page: ask, show, answer, undo, skip, count.
+import { Outbox, call, newId, onKeys, sayInto } from "./api.js";
+
+export class Judging {
+  constructor({ show, keys = {} }) {
+    this.root = document.getElementById("judge");
+    this.project = this.root.dataset.project;
+    this.settings = JSON.parse(this.root.dataset.settings);
+    this.say = sayInto(document.getElementById("status"));
+    this.outbox = new Outbox(this.project, this.say);
+    this.show = show;
+    this.count = Number(this.root.dataset.done);
+    document.getElementById("undo").addEventListener("click", () => this.undo());
+    document.getElementById("skip")?.addEventListener("click", () => this.openSkip());
+    this.dialog = document.getElementById("skip-dialog");
+    this.dialog?.addEventListener("close", () => {
+      if (this.dialog.returnValue && this.dialog.returnValue !== "cancel") this.skip(this.dialog.returnValue);
+    });
+    document.getElementById("guidelines-open")?.addEventListener("click", () =>
+      document.getElementById("guidelines").showModal());
+    onKeys({ u: () => this.undo(), s: () => this.skip(null), x: () => this.openSkip(), ...keys });
+    this.next();
+  }
+
+  // While an answer is on its way, further keys and clicks do nothing: no vote falls on a pair not yet seen.
+  set busy(value) { this.root.dataset.busy = String(value); }
+  get busy() { return this.root.dataset.busy === "true"; }
+
+  async next() {
+    this.busy = true;
+    try {
+      const question = await call("POST", `/api/projects/${this.project}/questions/next`);
+      document.getElementById("all-done").classList.toggle("hidden", !question.done);
+      this.root.classList.toggle("hidden", question.done);
+      this.question = question.done ? null : question;
+      if (this.question) {
+        this.started = performance.now();
+        this.show(this.question, this);
+      }
+    } catch (error) {
+      this.say(error.message, true);
+      setTimeout(() => this.next(), 3000);
+    }
+    this.busy = false;
+  }
+
+  async answer(body) {
+    if (this.busy || !this.question) return;
+    this.busy = true;
+    const texts = this.question.texts;
+    try {
+      await this.outbox.send({
+        request_id: newId(), question_id: this.question.question_id, item: texts[0].key,
+        ...(texts.length === 2 ? { other: texts[1].key, shown_left: texts[0].key } : {}),
+        response_ms: Math.round(performance.now() - this.started), ...body,
+      });
+      this.bump(1);
+    } catch { /* the outbox has said why */ }
+    await this.next();
+  }
+
+  skip(reason) { this.answer({ kind: "skip", skip_reason: reason }); }
+
+  openSkip() { if (this.dialog && !this.dialog.open) { this.dialog.returnValue = ""; this.dialog.showModal(); } }
+
+  async undo() {
+    if (this.busy) return;
+    try {
+      const { undone } = await call("POST", `/api/projects/${this.project}/undo`, { request_id: newId() });
+      this.say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
+      if (undone) { this.bump(-1); await this.next(); }
+    } catch (error) { this.say(error.message, true); }
+  }
+
+  bump(step) {
+    this.count += step;
+    for (const place of document.querySelectorAll("[data-count]")) place.textContent = this.count;
+  }
+}

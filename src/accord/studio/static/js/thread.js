@@ -1,0 +1,58 @@
+// Thread: the question stays in view; J and K move, one key a label. The model's view shows after the first answer.
+import { Outbox, call, newId, onKeys, sayInto } from "./api.js";
+
+const root = document.getElementById("judge");
+const project = root.dataset.project;
+const say = sayInto(document.getElementById("status"));
+const outbox = new Outbox(project, say);
+const comments = [...root.querySelectorAll(".comment")];
+let current = Math.max(0, comments.findIndex((comment) => !comment.dataset.given));
+let started = performance.now();
+
+function go(index) {
+  current = Math.max(0, Math.min(index, comments.length - 1));
+  comments.forEach((comment, i) => comment.classList.toggle("current", i === current));
+  comments[current]?.scrollIntoView({ block: "center", behavior: "smooth" });
+  started = performance.now();
+}
+
+function paint(comment) {
+  for (const button of comment.querySelectorAll("[data-label]"))
+    button.setAttribute("aria-pressed", String(button.dataset.label === comment.dataset.given));
+  comment.querySelector(".suggestion")?.classList.toggle("hidden", !comment.dataset.given);
+}
+
+async function give(comment, label) {
+  comment.dataset.given = label;
+  paint(comment);
+  const index = comments.indexOf(comment);
+  const sent = outbox.send({ request_id: newId(), kind: "label", item: Number(comment.dataset.key), label,
+    response_ms: Math.round(performance.now() - started) });
+  go(index + 1);
+  try { await sent; } catch { delete comment.dataset.given; paint(comment); }
+  document.getElementById("next-thread").classList.toggle("primary", comments.every((c) => c.dataset.given));
+}
+
+comments.forEach((comment) => {
+  paint(comment);
+  comment.querySelectorAll("[data-label]").forEach((button) =>
+    button.addEventListener("click", () => give(comment, button.dataset.label)));
+});
+
+async function undo() {
+  try {
+    const { undone } = await call("POST", `/api/projects/${project}/undo`, { request_id: newId() });
+    say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
+    if (undone) location.reload();
+  } catch (error) { say(error.message, true); }
+}
+
+document.getElementById("undo").addEventListener("click", undo);
+document.getElementById("guidelines-open")?.addEventListener("click", () => document.getElementById("guidelines").showModal());
+const nextThread = () => document.getElementById("next-thread").click();
+const keys = { j: () => go(current + 1), k: () => go(current - 1), arrowdown: () => go(current + 1), arrowup: () => go(current - 1), u: undo, s: nextThread };
+[...(comments[0]?.querySelectorAll("[data-label]") ?? [])].forEach((button, i) => {
+  keys[String(i + 1)] = () => { if (comments[current]) give(comments[current], button.dataset.label); };
+});
+onKeys(keys);
+if (comments.length) go(current);

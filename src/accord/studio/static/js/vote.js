@@ -1,0 +1,49 @@
+// Vote: which of two texts? Keys 1, 2, 0 for equal, X for "cannot decide".
+import { Judging } from "./judge.js";
+import { Marker } from "./words.js";
+
+const cards = [document.getElementById("left"), document.getElementById("right")];
+const after = document.getElementById("why");
+let held = null;
+
+function show(question, judging) {
+  held = null;
+  after.classList.add("hidden");
+  document.getElementById("topic").textContent = question.texts[0].group_id ?? "";
+  cards.forEach((card, side) => {
+    card.disabled = false;
+    card.classList.remove("chosen");
+    const text = card.querySelector(".text");
+    text.textContent = question.texts[side].text;
+    card.classList.remove("fade");
+    void card.offsetWidth;
+    card.classList.add("fade");
+  });
+  judging.root.querySelector("h1").focus({ preventScroll: true });
+}
+
+function vote(value) {
+  if (!judging.question || judging.busy) return;
+  if (judging.settings.highlight && value !== 0.5) { why(value); return; }
+  judging.answer({ kind: "pair", value });
+}
+
+function why(value) {
+  const side = value === 1 ? 0 : 1;
+  cards.forEach((card, i) => card.classList.toggle("chosen", i === side));
+  after.classList.remove("hidden");
+  const text = judging.question.texts[side];
+  held = { value, key: text.key, marker: new Marker(document.getElementById("why-text"), text.text) };
+  document.getElementById("why-done").focus();
+}
+
+document.getElementById("why-done").addEventListener("click", () => {
+  if (!held) return;
+  const spans = held.marker.ranges.map((range) => ({ item: held.key, ...range }));
+  judging.answer({ kind: "pair", value: held.value, spans });
+});
+cards[0].addEventListener("click", () => vote(1));
+cards[1].addEventListener("click", () => vote(0));
+document.getElementById("equal").addEventListener("click", () => vote(0.5));
+
+const judging = new Judging({ show, keys: { 1: () => vote(1), 2: () => vote(0), 0: () => vote(0.5), arrowleft: () => vote(1), arrowright: () => vote(0) } });

@@ -1,0 +1,80 @@
+"""The worker beside the studio: a process of its own that refits models and keeps the queues filled.
+
+Nobody waits for it. It reads what was judged, learns, writes results and questions back, and may be stopped or killed
+at any moment: the next one goes on from what is stored.
+"""
+
+import logging
+import os
+import random
+import time
+import warnings
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from accord.errors import ConvergenceWarning
+from accord.store import judgements, questions, scores
+from accord.store.database import Database, wait_until_open
+from accord.store.tables import projects
+from accord.workflows.refit import refit
+
+__all__ = ["Worker", "main"]
+
+_LOG = logging.getLogger("accord.worker")
+_FEWEST_QUESTIONS = 20
+# A project rests this many times as long as its last refit took, so that judging always has most of the machine.
+_REST = 4.0
+
+
+@dataclass
+class Worker:
+    """Looks for projects with new judgements or too few questions, and refits them."""
+
+    database: Database
+    rng: random.Random = field(default_factory=random.Random)
+    _not_before: dict[int, float] = field(default_factory=dict)
+
+    def turn(self) -> list[int]:
+        """Refit every project that needs it; returns which were."""
+        with self.database.read() as connection:
+            every = list(connection.execute(select(projects.c.id)).scalars())
+            newest = judgements.newest(connection, every)
+            seen = scores.seen(connection)
+            ready = questions.count_open(connection, every)
+        done = []
+        for key in every:
+            stale = key not in seen or newest.get(key, 0) > seen[key]
+            # An empty queue that a refit cannot fill (too few texts) is not tried again until something changes.
+            hungry = ready.get(key, 0) < _FEWEST_QUESTIONS and key in seen and newest.get(key, 0) > seen[key]
+            if not (stale or hungry) or time.monotonic() < self._not_before.get(key, 0.0):
+                continue
+            result = refit(self.database, key, rng=self.rng)
+            if result is not None:
+                self._not_before[key] = time.monotonic() + _REST * result.seconds
+                done.append(key)
+                _LOG.info("project %d refitted on %d judgements in %.2f s", key, result.n_judgements, result.seconds)
+        return done
+
+
+def main(url: str, *, parent: int, pause: float = 1.0) -> None:
+    """Work until the studio (process ``parent``) is gone."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    warnings.simplefilter("ignore", ConvergenceWarning)  # a half-settled ranking is shown with its uncertainty
+    worker = Worker(wait_until_open(url, seconds=60.0))
+    while os.getppid() == parent:
+        try:
+            worked = worker.turn()
+        except SQLAlchemyError:
+            _LOG.exception("the database did not answer; trying again")
+            worked = []
+            time.sleep(2.0)
+        if not worked:
+            time.sleep(pause)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.WARNING)
+    main(os.environ["ACCORD_DATABASE"], parent=int(os.environ["ACCORD_STUDIO"]))

@@ -1,0 +1,159 @@
+"""Exchange: projects between the store and the tables that the models and other programs read."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import Connection, select
+
+from accord.data.formats.own import Rules
+from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
+from accord.errors import InputError
+from accord.store import judgements, projects
+from accord.store.judgements import Judgement
+from accord.store.projects import StoredProject
+from accord.store.tables import links
+from accord.workflows.import_ import project_of_tables
+
+__all__ = ["project_of", "read_upload", "store_project"]
+
+_UPLOADS = (".csv", ".tsv", ".jsonl", ".parquet")
+_MOST_UNPACKED = 2**30
+
+
+def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True) -> Project:
+    """A stored project as tables: its texts, links and the judgements that stand (or all rows ever appended)."""
+    texts, _ = projects.find_items(connection, stored.id, limit=None)
+    columns: dict[str, list[Any]] = {name: [] for name in ITEMS.names}
+    meta_names = list(dict.fromkeys(name for item in texts for name in item.meta))
+    for item in texts:
+        for name in ITEMS.names:
+            columns[name].append(getattr(item, name))
+    metas = {f"meta.{name}": [item.meta.get(name) for item in texts] for name in meta_names}
+    rows: dict[str, list[Any]] = {name: [] for name in JUDGEMENTS.names}
+    for row in judgements.export_rows(connection, stored.id, standing=standing):
+        values = dict(row)
+        values["judgement_id"] = str(row["judgement_id"])
+        values["value"] = row["label"] if row["label"] is not None else _number(row["value"])
+        values["created_at"] = row["created_at"].isoformat()
+        values["model_version"] = None if row["model_version"] is None else str(row["model_version"])
+        for name in JUDGEMENTS.names:
+            rows[name].append(values[name])
+    found = connection.execute(select(links).where(links.c.project_id == stored.id).order_by(links.c.id)).all()
+    linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
+    return Project(
+        stored.word,
+        with_schema({**columns, **metas}, ITEMS),
+        with_schema(rows, JUDGEMENTS),
+        with_schema(linked, LINKS),
+        settings=dict(stored.settings),
+        source=f"studio: {stored.name}",
+    )
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:g}"
+
+
+def store_project(
+    connection: Connection,
+    project: Project,
+    *,
+    name: str,
+    created_by: int | None,
+    question: str = "",
+    guidelines: str = "",
+    settings: Mapping[str, Any] | None = None,
+) -> int:
+    """Store a project's texts, links and judgements under a new key; all inside the caller's transaction."""
+    key = projects.create_project(
+        connection,
+        name=name,
+        word=project.word,
+        question=question,
+        guidelines=guidelines,
+        settings={**project.settings, **(settings or {})},
+        created_by=created_by,
+    )
+    frames = project.frames()
+    texts = frames["items"]
+    meta = [column for column in texts.columns if column.startswith("meta.")]
+    projects.add_items(
+        connection,
+        key,
+        (
+            {
+                **{name: _plain(row[name]) for name in ITEMS.names},
+                "text": row["text"] or "",
+                "meta": {m.removeprefix("meta."): _plain(row[m]) for m in meta if _plain(row[m]) is not None},
+            }
+            for row in texts.to_dict("records")
+        ),
+    )
+    projects.add_links(
+        connection,
+        key,
+        [{name: _plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")],
+    )
+    stored, _ = projects.find_items(connection, key, limit=None)
+    places = {item.item_id: item.key for item in stored}
+    judgements.append(connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")])
+    return key
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON and the database take it; missing values become ``None``."""
+    if value is None or value != value:  # NaN is the one value that differs from itself
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _judgement(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
+    kind = row["kind"]
+    cell = {name: _plain(row[name]) for name in JUDGEMENTS.names}
+    numeric = kind in {"pair", "score"} and cell["value"] is not None
+    return Judgement(
+        request_id=f"import-{uuid4().hex}",
+        kind=kind,
+        item=places.get(cell["item_id"]),
+        other=places.get(cell["other_id"]),
+        aspect=cell["aspect"],
+        value=float(cell["value"]) if numeric else None,
+        label=None if numeric or cell["value"] is None else str(cell["value"]),
+        start=None if cell["start"] is None else int(cell["start"]),
+        end=None if cell["end"] is None else int(cell["end"]),
+        quote=cell["quote"],
+        annotator_id=cell["annotator_id"],
+        shown_left=places.get(cell["shown_left_id"]),
+        response_ms=None if cell["response_ms"] is None else int(cell["response_ms"]),
+        status=cell["status"] or "done",
+        skip_reason=cell["skip_reason"],
+        strategy=cell["strategy"],
+        propensity=cell["propensity"],
+        source=cell["source"] or "import",
+    )
+
+
+def read_upload(word: str, path: Path, settings: Mapping[str, Any]) -> Project:
+    """Read an uploaded table of texts; a table that would not fit in memory is refused before it is unpacked."""
+    if path.suffix not in _UPLOADS:
+        raise InputError(
+            f"an upload ends in {', '.join(_UPLOADS)}; this one ends in {path.suffix!r}. Convert it first."
+        )
+    if path.suffix == ".parquet":
+        try:
+            footer = pq.read_metadata(path)
+        except pa.ArrowException as error:
+            raise InputError(f"this is not a readable Parquet file: {error}") from None
+        size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
+        if size > _MOST_UNPACKED:
+            raise InputError(
+                f"an upload has at most {_MOST_UNPACKED:,} bytes when unpacked; this one says {size:,}. Split it."
+            )
+    rules = Rules(n_ranks=int(settings.get("n_ranks", 5)), labels=tuple(settings.get("labels", ())))
+    project = project_of_tables(word, [path], rules=rules)
+    return replace(project, settings={**project.settings, **settings}, source="upload")

@@ -1,0 +1,234 @@
+"""Refit: learn from a stored project's judgements, keep the results, and fill the queue of next questions."""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.store import judgements, projects, questions, scores
+from accord.store.database import Database
+from accord.store.projects import StoredProject
+from accord.workflows.exchange import project_of
+from accord.workflows.stability import pieces, stability
+from accord.workflows.words import verb_of
+
+__all__ = ["DEFAULT_MIX", "Refit", "refit"]
+
+# Shares of the ways in which the next question is chosen; a project's settings may hold another mix.
+DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "random": 0.15, "repeat": 0.03}
+
+_QUEUE = 120
+
+
+@dataclass(frozen=True)
+class Refit:
+    """What a refit did."""
+
+    model_version: int
+    n_judgements: int
+    seconds: float
+    n_questions: int
+
+
+def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit | None:
+    """Fit the model of a stored project to the judgements that stand; ``None`` where the project is gone."""
+    started = time.perf_counter()
+    with database.read() as connection:
+        stored = projects.get_project(connection, project_id)
+        if stored is None:
+            return None
+        last = judgements.newest(connection, [project_id]).get(project_id, 0)
+        project = project_of(connection, stored)
+        keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
+        counts = judgements.votes_per_item(connection, project_id)
+    n_judgements = project.counts["judgements"]
+    model, rows, summary = _learn(project, keys)
+    queue = _choose(stored, project, model, keys, counts, rng)
+    seconds = time.perf_counter() - started
+    with database.write() as connection:
+        version = scores.put_scores(
+            connection,
+            project_id,
+            n_judgements=n_judgements,
+            last_judgement=last,
+            seconds=seconds,
+            result={"rows": rows, "summary": summary},
+        )
+        questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
+    return Refit(version, n_judgements, seconds, len(queue))
+
+
+def _learn(project: Project, keys: Mapping[str, int]) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
+    """The fitted model, one row of results a text, and what is said of the whole; no model before there is enough."""
+    show = "rank" if project.word == "pairs" else "predict"
+    try:
+        model = verb_of(project.word, "train")(project, {}, lambda what, done, total: None)
+        frame: pd.DataFrame = verb_of(project.word, show)(model, project)
+    except InputError as error:
+        # Too few judgements, or of one kind only: the page says so, and asking goes on.
+        return None, [], {"waiting": str(error)}
+    rows = [
+        {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
+        for row in frame.to_dict("records")
+    ]
+    return model, rows, _summary(project, frame) if project.word == "pairs" else {}
+
+
+def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
+    votes = project.comparisons()
+    state = stability(
+        ranking["score"].to_numpy(), ranking["low"].to_numpy(), ranking["high"].to_numpy(), n_votes=votes.n_votes
+    )
+    return {
+        "settled": state.settled,
+        "is_stable": state.is_stable,
+        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
+        "missing_joins": pieces(votes),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+        if isinstance(value, list):
+            return [_plain(v) for v in value]
+    if isinstance(value, float) and value - value != 0.0:
+        return None
+    return value
+
+
+def _choose(
+    stored: StoredProject,
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
+    if stored.word == "pairs":
+        return _choose_pairs(project, model, keys, counts, mix, rng)
+    return _choose_texts(project, model, keys, counts, mix, rng)
+
+
+def _choose_pairs(
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    mix: Mapping[str, float],
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """Draw pairs from the mix; the propensity of a pair is its probability under one draw from the whole mix."""
+    groups: dict[Any, list[int]] = {}
+    frame = project.frames()["items"]
+    for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
+        groups.setdefault(group, []).append(keys[item_id])
+    pools = [pool for pool in groups.values() if len(pool) > 1]
+    sizes = [len(pool) * (len(pool) - 1) / 2 for pool in pools]
+    n_pairs = sum(sizes)
+    if not n_pairs:
+        return []
+    informative: list[tuple[int, int]] = []
+    if model is not None:
+        asked: pd.DataFrame = verb_of("pairs", "ask")(model, project, _QUEUE)
+        informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
+    voted = [
+        (keys[a], keys[b])
+        for a, b in project.frames()["judgements"]
+        .query("kind == 'pair'")[["item_id", "other_id"]]
+        .itertuples(index=False, name=None)
+    ]
+    sources: dict[str, Sequence[tuple[int, int]]] = {"informative": informative, "repeat": voted}
+    shares = {
+        way: share for way, share in mix.items() if share > 0 and (way in {"random", "coverage"} or sources.get(way))
+    }
+    if not shares:
+        shares = {"random": 1.0}
+    total = sum(shares.values())
+    likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
+    queue: list[dict[str, Any]] = []
+    taken: set[frozenset[int]] = set()
+    fresh = dict(counts)
+    for _ in range(4 * _QUEUE):
+        (way,) = rng.choices(list(shares), list(shares.values()))
+        if way in sources:
+            pair = list(rng.choice(sources[way]))
+        else:
+            (pool,) = rng.choices(pools, sizes)
+            pair = rng.sample(pool, 2)
+            if way == "coverage":  # the text of this group with the fewest votes, against a random other
+                fewest = min(pool, key=lambda key: (fresh.get(key, 0), rng.random()))
+                pair = [fewest, pair[0] if pair[0] != fewest else pair[1]]
+        unordered = frozenset(pair)
+        if unordered in taken:
+            continue
+        taken.add(unordered)
+        for key in pair:
+            fresh[key] = fresh.get(key, 0) + 1
+        propensity = (
+            shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
+        ) / total
+        queue.append(
+            {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
+        )
+        if len(queue) == min(_QUEUE, n_pairs):
+            break
+    return queue
+
+
+def _choose_texts(
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    mix: Mapping[str, float],
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
+    frame = project.frames()["items"]
+    questions_of_threads = set(frame["group_id"].dropna()) if project.word == "threads" else set()
+    pool = [keys[name] for name in frame["item_id"] if name not in questions_of_threads]
+    if not pool:
+        return []
+    informative: list[int] = []
+    if model is not None:
+        try:
+            asked: pd.DataFrame = verb_of(project.word, "ask")(model, project, _QUEUE)
+            informative = [keys[str(name)] for name in asked["item_id"]]
+        except InputError:  # the word has no way of asking: coverage and chance remain
+            informative = []
+    unseen = sorted(pool, key=lambda key: (counts.get(key, 0), rng.random()))
+    shares = {
+        "informative": mix["informative"] if informative else 0.0,
+        "coverage": mix["coverage"],
+        "random": mix["random"],
+    }
+    queue: list[dict[str, Any]] = []
+    taken: set[int] = set()
+    sources = {"informative": iter(informative), "coverage": iter(unseen)}
+    while len(queue) < min(_QUEUE, len(pool)):
+        (way,) = rng.choices(list(shares), list(shares.values()))
+        key = rng.choice(pool) if way == "random" else next(sources[way], None)
+        if key is None:
+            shares[way] = 0.0
+            if not any(shares.values()):
+                break
+            continue
+        if key in taken:
+            continue
+        taken.add(key)
+        propensity = shares["random"] / sum(shares.values()) / len(pool) if way == "random" else None
+        queue.append({"item": key, "other": None, "strategy": way, "propensity": propensity})
+    return queue

@@ -1,0 +1,121 @@
+"""Write a project's report: one HTML page that needs nothing else, no script and no network."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from accord import __version__
+from accord.data.project import Project
+from accord.workflows.rank import Ranking
+
+__all__ = ["project_report", "ranking_report", "write_report"]
+
+_TICKS = 5  # about how many marks a scale has
+
+
+def write_report(html: str, path: str | Path) -> Path:
+    """Write a page."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str = "Ranking") -> str:
+    """The rankings of a project of pairs, with tiers, intervals and voters."""
+    people = {name for ranking in rankings for name in ranking.voters["annotator_id"]}
+    return _page(
+        "ranking.html",
+        project,
+        title=title,
+        sections=[_section(ranking) for ranking in rankings],
+        facts={
+            "texts": sum(len(ranking.table) for ranking in rankings),
+            "votes": sum(ranking.n_votes for ranking in rankings),
+            "undecided": sum(ranking.n_undecided for ranking in rankings),
+            "voters": len(people),
+        },
+    )
+
+
+def project_report(project: Project, *, title: str) -> str:
+    """What is in a project of any kind: its counts and how the answers are distributed."""
+    judgements = project.frames()["judgements"]
+    kinds: dict[str, Any] = {"label": "Labels", "score": "Scores", "span": "Highlighted texts", "pair": "Votes"}
+    charts = []
+    for kind, name in kinds.items():
+        rows = judgements[judgements["kind"] == kind]
+        if rows.empty:
+            continue
+        if kind == "score":
+            for aspect, part in rows.groupby("aspect"):
+                charts.append(_chart(f"Scores of {aspect}", part["value"].value_counts().sort_index()))
+        elif kind == "span":
+            charts.append(_chart(name, rows["annotator_id"].fillna("not known").value_counts()))
+        else:
+            charts.append(_chart(name, rows["value"].value_counts()))
+    return _page("project.html", project, title=title, charts=charts, facts=project.counts)
+
+
+def _page(template: str, project: Project, **values: Any) -> str:
+    environment = Environment(
+        loader=PackageLoader("accord.workflows"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(
+        **values,
+        project=project,
+        version=__version__,
+        fingerprint=project.fingerprint,
+        written=datetime.now(UTC).strftime("%d %B %Y"),
+    )
+
+
+def _chart(name: str, counts: Any) -> dict[str, Any]:
+    most = max(counts.max(), 1)
+    return {"name": name, "bars": [(str(key), int(n), 100.0 * n / most) for key, n in counts.items()]}
+
+
+def _section(ranking: Ranking) -> dict[str, Any]:
+    """One ranking with its places on the page: scores become percentages of the width."""
+    table = ranking.table
+    low, high = float(table["low"].min()), float(table["high"].max())
+    width = max(high - low, 1e-9)
+
+    def place(score: float) -> float:
+        return round(2.0 + 96.0 * (score - low) / width, 2)
+
+    rows = [
+        {
+            **row,
+            "place": place(row["score"]),
+            "from": place(row["low"]),
+            "to": place(row["high"]),
+            "best": _percent(row["p_best"]),
+        }
+        for row in table.to_dict("records")
+    ]
+    tiers = [[row for row in rows if row["tier"] == tier] for tier in dict.fromkeys(row["tier"] for row in rows)]
+    step = max(1, round((high - low) / _TICKS))
+    ticks = [tick for tick in range(-step * 20, step * 20 + 1, step) if low <= tick <= high]
+    return {
+        "group": ranking.group,
+        "tiers": tiers,
+        "ticks": [(place(tick), f"{tick:+d}".replace("-", "−") if tick else "0") for tick in ticks],
+        "voters": [
+            {**row, "percent": round(100 * row["agreement"]), "n_votes": int(row["n_votes"])}
+            for row in ranking.voters.to_dict("records")
+        ],
+        "n_votes": ranking.n_votes,
+        "notes": ranking.notes,
+    }
+
+
+def _percent(p: float) -> str:
+    return "<1 %" if p < 0.01 else f"{100 * p:.0f} %"

@@ -1,0 +1,147 @@
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def open_project(page, word):
+    page.goto("/")
+    page.get_by_role("link", name=f"About {word}").click()
+    page.locator("#judge").wait_for()
+
+
+def stored(page):
+    """Waits until the studio has said that the answer is stored."""
+    page.get_by_text("Stored.").wait_for()
+
+
+def count(page):
+    return int(page.locator("[data-count]").inner_text())
+
+
+def wait_count(page, n):
+    """Waits for the count, and until the next question is there."""
+    page.wait_for_function(
+        "n => document.querySelector('[data-count]').textContent == n && "
+        "document.querySelector('#judge').dataset.busy != 'true'",
+        arg=str(n),
+    )
+
+
+def test_vote_by_click_by_key_and_undo(page):
+    open_project(page, "pairs")
+    page.locator("#left .text").filter(has_text=re.compile(".{10}")).wait_for()
+    page.locator("#left").click()
+    wait_count(page, 1)
+    page.keyboard.press("2")
+    wait_count(page, 2)
+    page.keyboard.press("0")
+    wait_count(page, 3)
+    page.keyboard.press("u")
+    page.get_by_text("Your last answer is taken back.").wait_for()
+    assert count(page) == 2
+    page.keyboard.press("x")
+    page.get_by_role("button", name="Too similar").click()
+    wait_count(page, 3)
+    page.reload()
+    page.locator("#judge").wait_for()
+    assert count(page) == 4  # three votes, one of them undone, and a skip: what was sent is all kept
+
+
+def test_vote_by_touch_on_a_phone(browser, studio_url):
+    context = browser.new_context(
+        base_url=studio_url, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Start").tap()
+    page.get_by_role("link", name="About pairs").tap()
+    page.locator("#right .text").filter(has_text=re.compile(".{10}")).wait_for()
+    page.locator("#right").tap()
+    wait_count(page, 1)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 360
+    context.close()
+
+
+def test_highlight_words_by_dragging_and_by_two_taps(page):
+    open_project(page, "rationales")
+    words = page.locator("#text .word")
+    words.nth(2).wait_for()
+    start, end = words.nth(0).bounding_box(), words.nth(2).bounding_box()
+    page.mouse.move(start["x"] + 3, start["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 3, end["y"] + 5, steps=4)
+    page.mouse.up()
+    assert page.locator(".word.on").count() == 3
+    words.nth(5).click()
+    words.nth(6).click()
+    page.get_by_text("2 highlights").wait_for()
+    words.nth(1).click()  # on a highlight: it goes
+    page.get_by_text("1 highlight", exact=True).wait_for()
+    page.keyboard.press("1")
+    wait_count(page, 1)
+
+
+def test_label_a_thread_by_keys_and_the_labels_stay(page):
+    open_project(page, "threads")
+    page.locator(".comment.current").wait_for()
+    page.keyboard.press("1")
+    stored(page)
+    page.keyboard.press("2")
+    page.locator('.comment[data-given="Bad"]').wait_for()
+    page.wait_for_timeout(500)
+    page.reload()
+    page.locator('.comment [aria-pressed="true"]').first.wait_for()
+    assert page.locator('.comment [aria-pressed="true"]').all_inner_texts() == ["Good\n1", "Bad\n2"]
+
+
+def test_score_aspects_by_keys(page):
+    open_project(page, "aspects")
+    page.locator(".aspect.current").wait_for()
+    page.locator("#text").filter(has_text=re.compile(".{10}")).wait_for()
+    page.keyboard.press("4")
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    wait_count(page, 1)
+
+
+def test_label_linked_texts(page):
+    open_project(page, "links")
+    page.locator("#text").filter(has_text=re.compile(".{10}")).wait_for()
+    page.get_by_role("button", name="yes").click()
+    wait_count(page, 1)
+
+
+@pytest.mark.parametrize("tab", ["Texts", "People", "Export"])
+def test_the_other_pages_open(page, tab):
+    open_project(page, "pairs")
+    page.get_by_role("link", name=tab, exact=True).click()
+    page.get_by_role("heading", level=1).wait_for()
+
+
+def test_a_project_is_made_from_a_file(page, tmp_path):
+    file = tmp_path / "texts.csv"
+    file.write_text("item_id,text\na,Cats sleep a lot.\nb,Dogs like walks.\n")
+    page.goto("/projects/new")
+    page.get_by_label("Name of the project").fill("Pets")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Make the project").click()
+    page.locator("#left .text").filter(has_text=re.compile(".{10}")).wait_for()
+
+
+def test_a_bad_file_gets_its_sentence_beside_the_form(browser, studio_url, tmp_path):
+    context = browser.new_context(base_url=studio_url)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    file = tmp_path / "texts.csv"
+    file.write_text("item_id,text\na,x\na,y\n")
+    page.goto("/projects/new")
+    page.get_by_label("Name of the project").fill("Twice")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Make the project").click()
+    page.locator("form .error").filter(has_text="unique").wait_for()
+    context.close()

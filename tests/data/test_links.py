@@ -1,0 +1,56 @@
+"""Links: tables in and out, restriction to the rows present, refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.data import Links
+from accord.errors import InputError
+from tables import FORMS, one_sentence
+
+names = st.sampled_from(["a", "b", "c", "d"])
+ends = st.lists(st.tuples(names, names).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=8)
+
+
+@given(ends, st.sampled_from(sorted(FORMS)))
+def test_a_table_comes_back(pairs, form):
+    frame = pd.DataFrame(pairs, columns=["src_id", "dst_id"])
+    frame["kind"] = ["cites", None][len(pairs) % 2]
+    frame["weight"] = np.arange(len(pairs)) / 2
+    frame["context"] = [f"words {i}" for i in range(len(pairs))]
+    links = Links.from_table(FORMS[form](frame))
+    back = links.to_table()
+    for name in frame.columns:
+        expected = [None if pd.isna(value) else value for value in frame[name]]
+        assert back[name].astype(object).where(back[name].notna(), None).tolist() == expected
+    pd.testing.assert_frame_equal(Links.from_table(back).to_table(), back)
+
+
+@given(ends, st.lists(names, unique=True))
+def test_the_links_among_some_texts_have_both_ends_there(pairs, present):
+    links = Links([s for s, _ in pairs], [t for _, t in pairs], contexts=[str(i) for i in range(len(pairs))])
+    kept, source, target = links.among(present)
+    expected = [i for i, (s, t) in enumerate(pairs) if s in present and t in present]
+    assert kept.contexts.tolist() == [str(i) for i in expected]
+    assert [present[i] for i in source] == [pairs[i][0] for i in expected]
+    assert [present[i] for i in target] == [pairs[i][1] for i in expected]
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Links(["a"], ["a"]), "row 1 links 'a' to itself"),
+        (lambda: Links(["a"], ["b", "c"]), "1 sources and 2 targets"),
+        (lambda: Links(["a"], [None]), "every link target needs an id; row 1"),
+        (lambda: Links(["a"], ["b"], weights=[-1]), "row 1 is -1"),
+        (lambda: Links(["a"], ["b"], weights=["much"]), "row 1 is 'much'"),
+        (lambda: Links(["a"], ["b"], contexts=[]), "contexts must have one entry a link"),
+        (lambda: Links.from_table({"src_id": ["a"]}), "dst_id is missing"),
+    ],
+)
+def test_refusals_are_one_sentence(make, words):
+    with pytest.raises(InputError, match=words) as caught:
+        make()
+    assert one_sentence(caught.value)
