@@ -10,7 +10,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 # Loaded on first use, so that `import accord` and `accord --help` stay fast.
-_LAZY: dict[str, str] = {"BradleyTerryRanker": "accord.estimators.bradley_terry"}
+_LAZY: dict[str, str] = {
+    "BradleyTerryRanker": "accord.estimators.bradley_terry",
+    "CollectiveClassifier": "accord.estimators.links",
+    "IterativeClassifier": "accord.estimators.iterative",
+}
 
 __all__ = ["__version__", *sorted(_LAZY)]
 

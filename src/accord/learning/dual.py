@@ -147,7 +147,7 @@ def fit_dual(
     best: tuple[tuple[float, float], tuple[float, ...], float] | None = None
     for choice in choices:
         gains = [scale * gain for scale, gain in zip(choice, unscaled, strict=True)]
-        raw = _infer(content, evidence, gains, engine, None)
+        raw = _infer(content, evidence, gains, engine, None, warn=False)
         temperature, log_loss = fit_temperature(raw, codes) if recalibrate else (1.0, mean_log_loss(raw, codes))
         rank = (-float(np.mean(raw.argmax(axis=1) == codes)), log_loss)
         if best is None or rank < best[0]:
@@ -190,7 +190,9 @@ def _infer(
     gains: Sequence[FloatArray],
     engine: str,
     known: IntArray | None,
+    *,
+    warn: bool,
 ) -> FloatArray:
     ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
     joined = np.concatenate(gains) if gains else np.empty(0)
-    return linked_beliefs(content, ends, joined, engine=engine, known=known)[0]
+    return linked_beliefs(content, ends, joined, engine=engine, known=known, warn=warn)[0]

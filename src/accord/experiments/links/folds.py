@@ -174,7 +174,7 @@ def _content(model: DualModel, scores: Scores, condition: Condition) -> Outcome:
 
 def _beliefs(model: DualModel, scores: Scores, condition: Condition, evidence: list[Evidence]) -> Outcome:
     content, codes, part = _part(scores, condition, evidence, train=False)
-    return _outcome(model.beliefs(content, part), codes)
+    return _outcome(model.beliefs(content, part, warn=False), codes)
 
 
 def _outcome(beliefs: FloatArray, codes: IntArray) -> Outcome:
