@@ -14,6 +14,8 @@ _LAZY: dict[str, str] = {
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
     "CollectiveClassifier": "accord.estimators.links",
     "IterativeClassifier": "accord.estimators.iterative",
+    "Project": "accord.data.project",
+    "open_example": "accord.workflows.projects",
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]

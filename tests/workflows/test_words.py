@@ -9,6 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from accord.data.project import ITEMS, Project, with_schema
 from accord.errors import InputError
+from accord.estimators.bradley_terry import BradleyTerryRanker
 from accord.store.models import load_model
 from accord.workflows.ask import ask, simulate
 from accord.workflows.explain import explain
@@ -87,3 +88,8 @@ def test_settings_are_read_as_json_where_they_can_be():
 def test_unknown_settings_are_refused_with_the_known_ones():
     with pytest.raises(InputError, match="no setting 'alpha'; it has constant, random_state, strategy"):
         configured(DummyClassifier, {"alpha": 1})
+
+
+def test_text_for_a_number_is_refused():
+    with pytest.raises(InputError, match="'alpha' of BradleyTerryRanker must be a number; got 'x'"):
+        configured(BradleyTerryRanker, {"alpha": "x"})

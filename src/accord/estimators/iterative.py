@@ -132,12 +132,13 @@ class IterativeClassifier(ClassifierMixin, BaseEstimator):
     def _words(self, texts: LinkedTexts) -> sp.csr_matrix:
         if texts.is_text and self.vectoriser_ is None:
             raise InputError("the model was fitted on features; it cannot read texts. Give features.")
-        return sp.csr_matrix(self.vectoriser_.transform(texts.content) if texts.is_text else texts.content)
+        vectoriser: Any = self.vectoriser_
+        return sp.csr_matrix(vectoriser.transform(texts.content) if texts.is_text else texts.content)
 
     def _neighbours(self, texts: LinkedTexts) -> Neighbours:
         words = None
         if self.window_vectoriser_ is not None:
-            contexts = pair_texts(texts.contexts, texts.pairs) if texts.contexts is not None else []
-            empty = sp.csr_matrix((texts.pairs.n_pairs, len(self.window_vectoriser_.vocabulary_)))
-            words = self.window_vectoriser_.transform(contexts) if len(contexts) else empty
+            words = sp.csr_matrix((texts.pairs.n_pairs, len(self.window_vectoriser_.vocabulary_)))
+            if texts.contexts is not None and len(texts.contexts):
+                words = self.window_vectoriser_.transform(pair_texts(texts.contexts, texts.pairs))
         return Neighbours(self.features, texts.pairs, n_labels=len(self.classes_), words=words)

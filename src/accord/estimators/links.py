@@ -262,7 +262,8 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
     def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
         if texts.is_text and self.vectoriser_ is None:
             raise InputError("the model was fitted on features; it cannot read texts. Give features.")
-        return sp.csr_matrix(self.vectoriser_.transform(texts.content) if texts.is_text else texts.content)
+        vectoriser: Any = self.vectoriser_
+        return sp.csr_matrix(vectoriser.transform(texts.content) if texts.is_text else texts.content)
 
     def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
         """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
@@ -281,7 +282,8 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
     def _link_scores(self, texts: LinkedTexts) -> FloatArray:
         if self.link_ is None or texts.contexts is None or not texts.pairs.n_pairs:
             return np.zeros(texts.pairs.n_pairs)
-        words = self.link_vectoriser_.transform(pair_texts(texts.contexts, texts.pairs))
+        vectoriser: Any = self.link_vectoriser_
+        words = vectoriser.transform(pair_texts(texts.contexts, texts.pairs))
         return label_scores(self.link_, words)
 
     def _evidence(self, texts: LinkedTexts, features: sp.csr_matrix, link_scores: FloatArray) -> list[Evidence]:
@@ -303,7 +305,7 @@ class CollectiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_beliefs(self, scores: FloatArray, codes: IntArray, evidence: list[Evidence]) -> None:
         if self.training == "joint":
-            self.model_ = fit_joint(scores, codes, evidence, objective=self.objective, engine=self.inference)
+            self.model_: Any = fit_joint(scores, codes, evidence, objective=self.objective, engine=self.inference)
             return
         scales = [(1.0,), IMPLICIT_SCALES][: len(evidence)]
         self.model_ = fit_dual(

@@ -3,9 +3,9 @@
 import numpy as np
 from numba import njit
 
-from accord.typing import IntArray
+from accord.typing import BoolArray, IntArray
 
-__all__ = ["adjacency"]
+__all__ = ["adjacency", "complete"]
 
 
 @njit(cache=True, error_model="numpy")
@@ -33,3 +33,20 @@ def adjacency(edges: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
             ends[place[i]] = 2 * e + side
             place[i] += 1
     return offsets, ends
+
+
+@njit(cache=True, error_model="numpy")
+def complete(edges: IntArray, node_offsets: IntArray, edge_offsets: IntArray) -> BoolArray:
+    """Which graphs join every two of their nodes by exactly one edge, shape (n_graphs,)."""
+    out = np.zeros(len(node_offsets) - 1, np.bool_)
+    for g in range(len(out)):
+        first, n = node_offsets[g], node_offsets[g + 1] - node_offsets[g]
+        if 2 * (edge_offsets[g + 1] - edge_offsets[g]) != n * (n - 1):
+            continue
+        seen = np.zeros((n, n), np.bool_)
+        out[g] = True
+        for e in range(edge_offsets[g], edge_offsets[g + 1]):
+            i, j = edges[e, 0] - first, edges[e, 1] - first
+            out[g] &= not seen[i, j]
+            seen[i, j] = seen[j, i] = True
+    return out

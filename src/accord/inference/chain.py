@@ -6,7 +6,7 @@ from numba import njit
 from accord.errors import InputError
 from accord.inference.belief_propagation import belief_propagation
 from accord.inference.graphs import Graphs, sum_by
-from accord.inference.marginals import Marginals, assemble, binary_marginals
+from accord.inference.marginals import Marginals, assemble
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["chain", "is_chain", "viterbi"]
@@ -80,32 +80,35 @@ def _masked_scores(graphs: Graphs) -> FloatArray:
 
 
 def _range(graphs: Graphs) -> float:
-    """Widest spread of the scores of a node, plus twice that of an edge."""
-    if graphs.n_labels == 2 and graphs.known is None:
-        h, gains, _ = graphs.ising()
-        return float(np.abs(h).max(initial=0.0) + 2.0 * np.abs(gains).max(initial=0.0))
-    nodes = np.ptp(graphs.node_scores, axis=1).max(initial=0.0)
-    if graphs.has_tables:
-        columns = graphs.edge_columns
-        edges = (columns.max(axis=1) - columns.min(axis=1)).max(initial=0.0)
-    else:
-        edges = np.abs(graphs.edge_scores).max(initial=0.0)
-    return float(nodes + 2.0 * edges)
+    """Widest spread of the scores of a node, plus twice that of an edge; or a bound of it that is cheap to find."""
+
+    def largest(scores: FloatArray) -> float:
+        return max(float(scores.max(initial=0.0)), -float(scores.min(initial=0.0)))
+
+    bound = 2.0 * largest(graphs.node_scores) + 4.0 * largest(graphs.edge_scores)
+    if bound <= _MAX_RANGE:
+        return bound
+    nodes, columns = np.ptp(graphs.node_scores, axis=1), graphs.edge_columns
+    low, high = columns.min(axis=1, initial=0.0), columns.max(axis=1, initial=0.0)
+    return float(nodes.max(initial=0.0) + 2.0 * (high - low).max(initial=0.0))
 
 
 def _two_labels(graphs: Graphs) -> tuple[FloatArray, FloatArray, FloatArray]:
-    h, gains, constant = graphs.ising()
-    one, equal, log_z = np.empty(graphs.n_nodes), np.empty(graphs.n_edges), np.zeros(graphs.n_graphs)
-    _forward_backward_odds(np.exp(h), np.exp(gains), graphs.node_offsets, graphs.edge_offsets, one, equal, log_z)
-    nodes, edges = binary_marginals(graphs, one, equal)
-    return nodes, edges, log_z + constant
+    h = graphs.node_scores[:, 1] - graphs.node_scores[:, 0]
+    log_z = sum_by(graphs.node_graph, graphs.node_scores[:, 0], graphs.n_graphs)
+    nodes, edges = np.empty(graphs.node_scores.shape), np.empty(graphs.edge_scores.shape)
+    _forward_backward_odds(
+        np.exp(h), np.exp(graphs.edge_columns), graphs.node_offsets, graphs.edge_offsets,
+        nodes, edges.reshape(graphs.edge_columns.shape), log_z,
+    )  # fmt: skip
+    return nodes, edges, log_z
 
 
 def _any_labels(graphs: Graphs) -> tuple[FloatArray, FloatArray, FloatArray]:
     scores, full = _masked_scores(graphs), graphs.with_tables()
     top_node = scores.max(axis=1, initial=-np.inf)
     top_edge = full.edge_scores.max(axis=(1, 2), initial=-np.inf)
-    nodes, tables = np.empty_like(full.node_scores), np.empty_like(full.edge_scores)
+    nodes, tables = np.empty(full.node_scores.shape), np.empty(full.edge_scores.shape)
     log_z = sum_by(graphs.node_graph, top_node, graphs.n_graphs)
     log_z += sum_by(graphs.edge_graph, top_edge, graphs.n_graphs)
     _forward_backward(
@@ -118,14 +121,15 @@ def _any_labels(graphs: Graphs) -> tuple[FloatArray, FloatArray, FloatArray]:
 @njit(cache=True, error_model="numpy")
 def _forward_backward_odds(
     r: FloatArray,
-    a: FloatArray,
+    psi: FloatArray,
     node_offsets: IntArray,
     edge_offsets: IntArray,
-    one: FloatArray,
-    equal: FloatArray,
+    nodes: FloatArray,
+    edges: FloatArray,
     log_z: FloatArray,
 ) -> None:
-    """Two labels: one odds a node and direction, one division each, from r = e^h and a = e^J."""
+    """Two labels: one odds a node and direction, from r = e^h and the factors ψ of gains or tables."""
+    tables = psi.shape[1] > 1
     longest = 0
     for g in range(len(log_z)):
         longest = max(longest, node_offsets[g + 1] - node_offsets[g])
@@ -135,24 +139,39 @@ def _forward_backward_odds(
         if n == 0:
             continue
         scale, total = 1.0, 0.0
+        p00, p01, p10, p11 = 1.0, 1.0, 1.0, 1.0
         forward[0] = r[first]  # odds of α at node t
         for t in range(n - 1):
-            below = a[start + t] + forward[t]
-            forward[t + 1] = r[first + t + 1] * (a[start + t] * forward[t] + 1.0) / below
+            e = start + t
+            if tables:
+                p00, p01, p10, p11 = psi[e, 0], psi[e, 1], psi[e, 2], psi[e, 3]
+            else:
+                p00 = p11 = psi[e, 0]
+            below = p00 + forward[t] * p10
+            forward[t + 1] = r[first + t + 1] * (p01 + forward[t] * p11) / below
             scale *= below
             if scale > 1e100 or scale < 1e-100:  # many factors share one logarithm
                 total += np.log(scale)
                 scale = 1.0
-        log_z[g] = total + np.log(scale) + np.log1p(forward[n - 1])
+        log_z[g] += total + np.log(scale) + np.log1p(forward[n - 1])
+        nodes[first + n - 1, 1] = forward[n - 1] / (1.0 + forward[n - 1])
+        nodes[first + n - 1, 0] = 1.0 / (1.0 + forward[n - 1])
         back = 1.0  # odds of β at node t
-        for t in range(n - 1, -1, -1):
-            belief = forward[t] * back
-            one[first + t] = belief / (1.0 + belief)
-            if t > 0:
-                w, here, left = a[start + t - 1], r[first + t] * back, forward[t - 1]
-                same, other = w * (1.0 + left * here), left + here
-                equal[start + t - 1] = same / (same + other)
-                back = (w * here + 1.0) / (here + w)
+        for t in range(n - 1, 0, -1):
+            e, left, here = start + t - 1, forward[t - 1], r[first + t] * back
+            if tables:
+                p00, p01, p10, p11 = psi[e, 0], psi[e, 1], psi[e, 2], psi[e, 3]
+            else:
+                p00 = p11 = psi[e, 0]
+            zero, one = p00 + p01 * here, p10 + p11 * here
+            z = 1.0 / (zero + left * one)
+            if tables:
+                edges[e, 0], edges[e, 1] = p00 * z, p01 * here * z
+                edges[e, 2], edges[e, 3] = left * p10 * z, left * p11 * here * z
+            else:
+                edges[e, 0] = p00 * (1.0 + left * here) * z
+            nodes[first + t - 1, 0], nodes[first + t - 1, 1] = zero * z, left * one * z
+            back = one / zero
 
 
 @njit(cache=True, error_model="numpy")
@@ -165,45 +184,47 @@ def _forward_backward(
     tables: FloatArray,
     log_z: FloatArray,
 ) -> None:
-    """Any labels: α and β scaled to sum to 1 at every node, from factors φ and ψ."""
+    """Any labels: α and β scaled at every node, from factors φ and ψ."""
     k = phi.shape[1]
-    alpha, beta, new = np.empty(k), np.empty(k), np.empty(k)
+    beta, new = np.empty(k), np.empty(k)
     for g in range(len(log_z)):
         first, n, start = node_offsets[g], node_offsets[g + 1] - node_offsets[g], edge_offsets[g]
-        if n == 0:
-            continue
-        alpha[:] = phi[first]
         for t in range(n):
-            if t > 0:
-                for y in range(k):
-                    total = 0.0
+            i, e, total = first + t, start + t - 1, 0.0
+            for y in range(k):
+                nodes[i, y] = phi[i, y]  # nodes holds α for now
+                if t > 0:
+                    sent = 0.0
                     for x in range(k):
-                        total += alpha[x] * psi[start + t - 1, x, y]
-                    new[y] = total * phi[first + t, y]
-                alpha[:] = new
-            total = alpha.sum()
-            alpha /= total
+                        sent += nodes[i - 1, x] * psi[e, x, y]
+                    nodes[i, y] *= sent
+                total += nodes[i, y]
+            for y in range(k):
+                nodes[i, y] /= total
             log_z[g] += np.log(total)
-            nodes[first + t] = alpha  # α for now
         beta[:] = 1.0
         for t in range(n - 1, 0, -1):
-            total = 0.0
-            for y in range(k):
-                beta[y] *= phi[first + t, y]
+            i, e, total, top = first + t, start + t - 1, 0.0, 0.0
             for x in range(k):
                 new[x] = 0.0
                 for y in range(k):
-                    factor = psi[start + t - 1, x, y] * beta[y]
+                    factor = psi[e, x, y] * phi[i, y] * beta[y]
                     new[x] += factor
-                    tables[start + t - 1, x, y] = nodes[first + t - 1, x] * factor
-                    total += tables[start + t - 1, x, y]
-            tables[start + t - 1] /= total
+                    tables[e, x, y] = nodes[i - 1, x] * factor
+                    total += tables[e, x, y]
+                top = max(top, new[x])
             for y in range(k):
-                nodes[first + t, y] = tables[start + t - 1, :, y].sum()
-            beta[:] = new / new.max()
+                nodes[i, y] = 0.0
+            for x in range(k):
+                beta[x] = new[x] / top
+                for y in range(k):
+                    tables[e, x, y] /= total
+                    nodes[i, y] += tables[e, x, y]
         if n > 1:
             for x in range(k):
-                nodes[first, x] = tables[start, x].sum()
+                nodes[first, x] = 0.0
+                for y in range(k):
+                    nodes[first, x] += tables[start, x, y]
 
 
 @njit(cache=True, error_model="numpy")

@@ -34,6 +34,8 @@ def free_part(graphs: Graphs) -> tuple[Graphs, FloatArray, BoolArray, BoolArray]
     """
     known = np.full(graphs.n_nodes, -1) if graphs.known is None else graphs.known
     free = known < 0
+    if free.all():
+        return graphs, np.zeros(graphs.n_graphs), free, np.ones(graphs.n_edges, dtype=bool)
     i, j = graphs.edges.T
     inner, outer = free[i] & free[j], ~free[i] & ~free[j]
     scores = graphs.node_scores.copy()

@@ -8,7 +8,7 @@ from accord.inference.fixed_point import Convergence, warn_unconverged
 from accord.inference.graphs import Graphs
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["Marginals", "assemble", "binary_marginals", "warn_graphs"]
+__all__ = ["Marginals", "assemble", "binary_marginals", "combine", "warn_graphs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,21 @@ def binary_marginals(graphs: Graphs, one: FloatArray, equal: FloatArray) -> tupl
     tables[:, 0, 1] = b - both
     # Rounding leaves entries of about −1e-17 where a label is certain.
     return nodes, np.clip(tables, 0.0, 1.0)
+
+
+def combine(graphs: Graphs, parts: list[tuple[IntArray, Marginals]]) -> Marginals:
+    """One record from the records of some of the graphs each; together the parts must cover all graphs."""
+    nodes, edges = np.empty(graphs.node_scores.shape), np.empty(graphs.edge_scores.shape)
+    labels, n_iter = np.zeros(graphs.n_nodes, dtype=np.int64), np.zeros(graphs.n_graphs, dtype=np.int64)
+    log_z, residual = np.zeros(graphs.n_graphs), np.zeros(graphs.n_graphs)
+    converged, method = np.zeros(graphs.n_graphs, dtype=bool), np.empty(graphs.n_graphs, dtype=object)
+    for rows, part in parts:
+        node_rows = graphs.node_rows(rows)
+        nodes[node_rows], labels[node_rows] = part.node_marginals, part.map_labels
+        edges[graphs.edge_rows(rows)] = part.edge_marginals
+        log_z[rows], converged[rows], n_iter[rows] = part.log_partition, part.converged, part.n_iter
+        residual[rows], method[rows] = part.residual, part.method
+    return Marginals(nodes, edges, log_z, labels, converged, n_iter, residual, method)
 
 
 def warn_graphs(what: str, marginals: Marginals, *, cure: str) -> None:

@@ -14,7 +14,7 @@ from accord.inference.linked import linked_beliefs, same_label_gains
 from accord.inference.numerics import sigmoid
 from accord.learning.optimise import l2_penalised, minimise_lbfgs
 from accord.learning.platt import fit_platt, log_probabilities
-from accord.typing import FloatArray, IntArray
+from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Agreement", "DualModel", "Evidence", "calibrated", "fit_agreement", "fit_dual", "fit_temperature"]
 
@@ -28,7 +28,7 @@ class Evidence:
     ends: IntArray  # (n_pairs, 2)
     features: FloatArray  # (n_pairs, n_features)
 
-    def inside(self, rows: IntArray) -> "Evidence":
+    def inside(self, rows: BoolArray) -> "Evidence":
         """The pairs whose ends are both marked in the mask ``rows`` (n_texts,), positions unchanged."""
         keep = rows[self.ends].all(axis=1)
         return Evidence(self.ends[keep], self.features[keep])
@@ -100,9 +100,11 @@ class DualModel:
             for scale, agreement, kind in zip(self.scales, self.agreements, evidence, strict=True)
         ]
 
-    def beliefs(self, scores: FloatArray, evidence: Sequence[Evidence], *, known: IntArray | None = None) -> FloatArray:
-        """Calibrated beliefs, shape (n_texts, n_labels)."""
-        raw = _infer(self.content(scores), evidence, self.gains(evidence), self.engine, known)
+    def beliefs(
+        self, scores: FloatArray, evidence: Sequence[Evidence], *, known: IntArray | None = None, warn: bool = True
+    ) -> FloatArray:
+        """Calibrated beliefs, shape (n_texts, n_labels); ``warn`` where the inference did not settle."""
+        raw = _infer(self.content(scores), evidence, self.gains(evidence), self.engine, known, warn=warn)
         return calibrated(raw, self.temperature)
 
 

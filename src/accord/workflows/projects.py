@@ -7,7 +7,7 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.workflows.import_ import project_of_tables
 
-__all__ = ["EXAMPLES", "open_example", "open_project"]
+__all__ = ["EXAMPLES", "example_names", "open_example", "open_project"]
 
 # Name: the kind of judgement, and the tables it is made of.
 EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -18,6 +18,11 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cafe-notes": ("rationales", ("cafe/notes.csv", "cafe/highlights.csv")),
 }
 _PREFIX = "example:"
+
+
+def example_names() -> list[str]:
+    """The example projects that ship with Accord."""
+    return list(EXAMPLES)
 
 
 def open_example(name: str) -> Project:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any, TypeVar
 
 from accord.errors import InputError
@@ -26,9 +27,11 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def configured(kind: type[Estimator], settings: Mapping[str, Any]) -> Estimator:
-    """An estimator with some of its parameters set; a name it does not have is refused."""
-    known = kind._get_param_names()  # type: ignore[attr-defined]  # every scikit-learn estimator has it
-    for key in settings:
+    """An estimator with some of its parameters set; a name it does not have, or text for a number, is refused."""
+    known = {name: entry.default for name, entry in signature(kind).parameters.items()}
+    for key, value in settings.items():
         if key not in known:
-            raise InputError(f"{kind.__name__} has no setting {key!r}; it has {', '.join(known)}.")
+            raise InputError(f"{kind.__name__} has no setting {key!r}; it has {', '.join(sorted(known))}.")
+        if isinstance(known[key], int | float) and isinstance(value, str | list | dict):
+            raise InputError(f"the setting {key!r} of {kind.__name__} must be a number; got {value!r}.")
     return kind(**settings)

@@ -68,7 +68,7 @@ def full_record(corpus: ConVote) -> Condition:
     said = corpus.segments_refs
     whole = said["text"].str.replace(r"\bxz\d{7}\b", " ", regex=True)
     whole = whole.groupby(said["debate"] + "/" + said["speaker"], sort=False).agg("\n".join)
-    texts = whole.loc[items.ids].to_numpy(object)
+    texts = whole.loc[list(items.ids)].to_numpy(object)
     return _condition(items, texts, labels, links)
 
 

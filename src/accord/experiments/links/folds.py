@@ -219,7 +219,7 @@ def _neighbours(first: LinearSVC, condition: Condition, train: IntArray, test: I
 def _kept(pairs: LinkedPairs, rows: IntArray) -> BoolArray:
     inside = np.zeros(pairs.n_texts, dtype=bool)
     inside[rows] = True
-    return inside[pairs.ends].all(axis=1)
+    return np.asarray(inside[pairs.ends].all(axis=1))
 
 
 def _among(pairs: LinkedPairs, rows: IntArray) -> LinkedPairs:
