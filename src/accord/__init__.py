@@ -14,6 +14,8 @@ _LAZY: dict[str, str] = {
     "AspectRanker": "accord.estimators.aspects",
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
     "MaskingSVMClassifier": "accord.estimators.masking_svm",
+    "CollectiveClassifier": "accord.estimators.links",
+    "IterativeClassifier": "accord.estimators.iterative",
     "Project": "accord.data.project",
     "RationaleClassifier": "accord.estimators.rationales",
     "open_example": "accord.workflows.projects",
