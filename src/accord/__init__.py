@@ -13,13 +13,14 @@ __version__ = "0.1.0"
 _LAZY: dict[str, str] = {
     "AspectRanker": "accord.estimators.aspects",
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
-    "MaskingSVMClassifier": "accord.estimators.masking_svm",
     "CollectiveClassifier": "accord.estimators.links",
     "IterativeClassifier": "accord.estimators.iterative",
+    "MaskingSVMClassifier": "accord.estimators.masking_svm",
+    "PreferenceRanker": "accord.estimators.pairs",
     "Project": "accord.data.project",
     "RationaleClassifier": "accord.estimators.rationales",
-    "open_example": "accord.workflows.projects",
     "ThreadClassifier": "accord.estimators.threads",
+    "open_example": "accord.workflows.projects",
 }
 
 __all__ = ["__version__", *sorted(_LAZY)]
