@@ -27,6 +27,14 @@ _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
 _TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
 _VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
 _KINDS = ("pair", "label", "score", "span")
+# Columns that may hold numbers beside a judgement: the rule, and which numbers keep it.
+_NUMBERS: dict[str, tuple[str, Callable[[FloatArray], BoolArray]]] = {
+    "response_ms": (
+        "response_ms must be a whole number of milliseconds",
+        lambda x: (x >= 0) & (x < 2**53) & (x == np.floor(x)),
+    ),
+    "propensity": ("propensity must be a probability, from 0 to 1", lambda x: (x >= 0) & (x <= 1)),
+}
 
 
 @dataclass(frozen=True)
@@ -77,15 +85,23 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                step(_Block(matched, block, row, self))
+                rows = _Block(matched, block, row, self)
+                rows.check_lengths()
+                step(rows)
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
 
     def _items(self, block: "_Block") -> None:
         ids = block.texts("item_id")
-        block.check_length("text")
+        scored = [name for name in block.rest if name.startswith("score.")]
+        # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
+        if block.has("label"):
+            self._check_labels(block, "label", block.is_valid("label"))
+        for name in scored:
+            self._check_scores(block, block.raw(name), block.raw(name).is_valid().to_numpy(zero_copy_only=False))
+        self._check_questions(block, ids)
         self._new_ids(block, ids)
         questions = self._questions(block)
         rest = {name if name.startswith("meta.") else f"meta.{name}": name for name in block.rest}
@@ -95,24 +111,20 @@ class Reading:
             meta["meta.category"] = block.column("category")
         self._keep_items(with_schema({**columns, **meta}, ITEMS).filter(pa.array(block.good)), questions)
         if block.has("label"):
-            given = block.is_valid("label")
-            self._check_labels(block, "label", given)
-            block.write("label", {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}, given)
-        for name in block.rest:
-            if name.startswith("score."):
-                given = ~block.raw(name).is_null().to_numpy(zero_copy_only=False)
-                self._check_scores(block, block.raw(name), given)
-                block.write_columns(
-                    "score",
-                    {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
-                    given,
-                )
+            names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
+            block.write("label", names, block.is_valid("label"))
+        for name in scored:
+            block.write_columns(
+                "score",
+                {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
+                block.raw(name).is_valid().to_numpy(zero_copy_only=False),
+            )
 
     def _new_ids(self, block: "_Block", ids: Sequence[str | None]) -> None:
         repeated = np.zeros(block.n, dtype=bool)
         texts = block.texts("text")
         for row, name in enumerate(ids):
-            if name is None:
+            if name is None or not block.good[row]:
                 continue
             if name in self.places:
                 repeated[row] = True
@@ -120,6 +132,25 @@ class Reading:
                 self.places[name] = len(self.places)
                 self.texts[name] = texts[row] or ""
         block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
+
+    def _check_questions(self, block: "_Block", ids: Sequence[str | None]) -> None:
+        """Refuse a second question of a thread, and a thread whose id is that of another text."""
+        if not block.has("question"):
+            return
+        groups, questions = block.texts("group_id"), block.texts("question")
+        here = {name: text or "" for name, text in zip(ids, block.texts("text"), strict=True) if name is not None}
+        asked: dict[str, str] = {}
+        wrong = np.zeros(block.n, dtype=bool)
+        for row, (group, question) in enumerate(zip(groups, questions, strict=True)):
+            if block.good[row] and group is not None and question is not None:
+                known = self.texts.get(group, here.get(group))
+                wrong[row] = (asked.setdefault(group, question) if known is None else known) != question
+        block.refuse(
+            wrong,
+            "a thread has one question",
+            lambda row: f"{(questions[row] or '')[:40]!r} in {groups[row]!r}, which stands for another text too",
+            "Correct the question or the thread's id.",
+        )
 
     def _questions(self, block: "_Block") -> pa.Table | None:
         """The questions that stand beside the comments, as items of their own."""
@@ -411,18 +442,38 @@ class _Block:
     def needs(self, name: str, what: str) -> None:
         self.refuse(~self.is_valid(name), f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
 
-    def check_length(self, name: str) -> None:
-        lengths = pc.fill_null(pc.utf8_length(self.decoded(name)), 0).to_numpy(zero_copy_only=False)
+    def check_lengths(self) -> None:
+        """Refuse rows with a cell that is too long, in whatever column."""
+        for column in self.rows.columns:
+            values = column.dictionary if pa.types.is_dictionary(column.type) else column
+            if (pc.max(pc.binary_length(values)).as_py() or 0) <= LONGEST_CELL:  # a character has a byte or more
+                continue
+            plain = pc.cast(column, pa.string())
+            lengths = pc.fill_null(pc.utf8_length(plain), 0).to_numpy(zero_copy_only=False)
+            self.refuse(
+                lengths > LONGEST_CELL,
+                f"a cell may have at most {LONGEST_CELL:,} characters",
+                lambda row, lengths=lengths: f"{lengths[row]:,}",  # type: ignore[misc]  # bound in the loop
+                "Shorten it, or close the quotation mark that was left open.",
+            )
+
+    def check_numbers(self, name: str) -> None:
+        """Refuse what is not a number of the column's kind, instead of losing it."""
+        rule, holds = _NUMBERS[name]
+        values = _numbers(self.column(name))
         self.refuse(
-            lengths > LONGEST_CELL,
-            f"a cell may have at most {LONGEST_CELL:,} characters",
-            lambda row: f"{lengths[row]:,}",
-            "Shorten it, or close the quotation mark that was left open.",
+            self.is_valid(name) & ~holds(values),
+            rule,
+            lambda row: repr(self.texts(name)[row]),
+            "Correct it or leave it empty.",
         )
 
     def write(self, kind: str, names: Mapping[str, str], given: BoolArray, **columns: pa.Array) -> None:
         """Append judgements whose columns are those of the file."""
         found = {ours: self.column(theirs) for ours, theirs in names.items() if self.has(theirs)}
+        for name in _NUMBERS:
+            if name in found:
+                self.check_numbers(name)
         for name in ("start", "end", "response_ms", "propensity"):
             if name in found:
                 numbers = pa.array(_numbers(found[name]), pa.float64(), from_pandas=True)
@@ -438,7 +489,7 @@ class _Block:
         if not keep.all():
             table = table.filter(pa.array(keep))
         if "annotator_id" in columns:
-            reading.people.update(name for name in self.coded("annotator_id").dictionary.to_pylist() if name)
+            reading.people.update(name for name in pc.unique(table.column("annotator_id")).to_pylist() if name)
         reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
         reading.put("judgements", table)
 
