@@ -388,3 +388,20 @@ def test_an_unknown_id_that_was_dropped_is_gone(file, tmp_path):
     kept = Project.load(tmp_path / "p").comparisons()
     assert kept.n_votes == 1
     assert kept.annotators.tolist() == ["x"]
+
+
+def test_votes_that_were_dropped_bring_no_items(file, tmp_path):
+    votes = file("votes.csv", "left,right,label\na,b,1\nx,y,7\nz,z,1\n")
+    import_tables("pairs", [votes], tmp_path / "p", drop_bad=True)
+    assert Project.load(tmp_path / "p").items().ids.tolist() == ["a", "b"]
+
+
+def test_an_import_that_drops_everything_is_refused(file, tmp_path, capsys):
+    votes = file("votes.csv", "left,right,label\nx,y,7\nz,z,1\n")
+    assert "all 2 break one" in refused(tmp_path, capsys, "pairs", votes, "--drop-bad")
+
+
+def test_a_link_without_a_weight_weighs_one(file):
+    items = file("items.csv", "id,text\na,x\nb,y\nc,z\n")
+    links = file("links.csv", "from,to,weight\na,b,2.5\nb,c,\n")
+    assert project_of_tables("links", [items, links]).links().weights.tolist() == [2.5, 1.0]

@@ -332,13 +332,10 @@ class Reading:
 
     def _known(self, block: "_Block", name: str) -> None:
         """Refuse ids that the items do not have; without a table of items every id is new and fine."""
+        if not self.closed:
+            return
         column = block.coded(name)
         distinct = column.dictionary.to_pylist()
-        if not self.closed:
-            for value in distinct:
-                if value is not None and value not in self.places:
-                    self.places[value] = len(self.places)
-            return
         known = np.array([value in self.places for value in distinct] + [True], dtype=bool)
         codes = pc.fill_null(column.indices, len(distinct)).to_numpy(zero_copy_only=False)
         block.refuse(
@@ -348,8 +345,18 @@ class Reading:
             "Add it to the items or drop the row.",
         )
 
+    def _meet(self, rows: pa.Table, *names: str) -> None:
+        """Without a table of items, the texts are those that the rows which are kept name."""
+        if self.closed:
+            return
+        for name in names:
+            for value in pc.unique(rows.column(name)).to_pylist():
+                if value is not None:
+                    self.places.setdefault(value, len(self.places))
+
     def put(self, table: str, rows: pa.Table) -> None:
         """Append rows to one of the project's tables."""
+        self._meet(rows, *(("src_id", "dst_id") if table == "links" else ("item_id", "other_id")))
         if self.folder is None or not rows.num_rows:
             return
         if table not in self.writers:
