@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
+from accord.workflows.people import annotators
 from accord.workflows.stability import pieces, stability
 from accord.workflows.words import verb_of
 
@@ -58,7 +59,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit |
             n_judgements=n_judgements,
             last_judgement=last,
             seconds=seconds,
-            result={"rows": rows, "summary": summary},
+            result={"rows": rows, "summary": summary, "people": [asdict(person) for person in annotators(project)]},
         )
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue))
