@@ -54,3 +54,23 @@ def test_active_learning_beats_chance_after_fifty_votes(accord_data):
     fold = split(corpus, str(np.unique(corpus.folds)[0]), "glove")
     reached = simulate(fold, gram_of(fold), strategy="bald", seed=0, checkpoints=(50,))
     assert reached[50]["accuracy"] > 0.6
+
+
+@pytest.mark.corpora
+def test_reproduce_puts_folds_and_active_learning_together(accord_data, monkeypatch):
+    import accord.experiments.pairs as experiment
+
+    monkeypatch.setattr(
+        experiment,
+        "fold_results",
+        lambda corpus, name, slow, quick: {("strict", "gppl"): {"cee": 0.4, "accuracy": 0.8}},
+    )
+    monkeypatch.setattr(experiment, "active_results", lambda corpus, name, quick: {("bald", 50): [0.7, 0.8]})
+    seen = []
+    rows = experiment.reproduce(quick=True, progress=lambda *report: seen.append(report))
+    assert [(row.table, row.row, row.metric, row.n) for row in rows] == [
+        ("strict", "gppl", "cee", 3),
+        ("strict", "gppl", "accuracy", 3),
+        ("active", "gppl@50", "accuracy", 2),
+    ]
+    assert seen[-1] == ("active learning", 1, 1)
