@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
@@ -35,6 +35,7 @@ __all__ = ["PreferenceRanker"]
 _EXACT_LIMIT = 1500
 _INFERENCE = ("auto", "variational", "svi", "laplace")
 _HYPER_SAMPLE = 20_000
+_LEARN = {"mlii": "mlii", "median": "gamma", "base": "fixed"}
 
 
 class PreferenceRanker(ClassifierMixin, BaseEstimator):
@@ -52,9 +53,9 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         Whether the groups' kernels are added or multiplied.
     ard : bool
         One length-scale a feature instead of one a group.
-    length_scales : {"mlii", "median"}
-        Learn variances and length-scales by the bound, or keep the length-scales at the median distance and learn only
-        one variance by its Gamma prior.
+    length_scales : {"mlii", "median", "base"}
+        Learn variances and length-scales by the bound; or keep the length-scales at the median distance and learn one
+        variance by its Gamma prior; or learn neither, as is best with very few votes.
     inference : {"auto", "variational", "svi", "laplace"}
         Conjugate variational updates; the published linearisation; mini-batches for millions of votes; Laplace.
     n_inducing : int or None
@@ -72,6 +73,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
     variance_guard : bool
         Choose one multiplier of all variances by leaving groups of items out: for labels aggregated from several
         people, which look noiseless.
+    features : transformer or None
+        Makes features of items that have only texts, such as :class:`~accord.features.argument.ArgumentFeatures`.
     hyperparameters : array of shape (n_parameters,) or None
         ``theta_`` of another ranker on the same features, kept as it is. Fit that one on raw votes.
     learning_items : int or None
@@ -123,6 +126,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         reliability: str | None = None,
         standardise: bool = True,
         variance_guard: bool = False,
+        features: Any = None,
         hyperparameters: Any = None,
         learning_items: int | None = 400,
         shrinkage: tuple[float, float] = (2.0, 1.0),
@@ -147,6 +151,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self.reliability = reliability
         self.standardise = standardise
         self.variance_guard = variance_guard
+        self.features = features
         self.hyperparameters = hyperparameters
         self.learning_items = learning_items
         self.shrinkage = shrinkage
@@ -192,6 +197,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         if not comparisons.n_votes and not scores:
             raise InputError("fitting needs at least one vote or score; there is none.")
         self.items_, self._comparisons, self._scores = comparisons.items, comparisons, dict(scores or {})
+        self._make_features()
         rng = np.random.default_rng(self.random_state)
         self._lay_out(rng)
         self._learn(rng, learn=True)
@@ -202,6 +208,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self._check_settings()
         self._comparisons, self._scores = Comparisons.from_xy(X, y, items), {}
         self.items_ = self._comparisons.items
+        self._make_features()
         rng = np.random.default_rng(self.random_state)
         self._lay_out(rng)
         counts = self._count()
@@ -232,10 +239,16 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self._learn(np.random.default_rng(self.random_state), learn=False)
         return self
 
+    def _make_features(self) -> None:
+        self.features_ = None
+        if self.features is not None and self.items_.features is None and self.items_.texts is not None:
+            self.features_ = clone(self.features).fit(self.items_.texts)
+            self.items_ = self.features_.items(self.items_)
+
     def _check_settings(self) -> None:
         choices: dict[str, tuple[Any, ...]] = {
             "inference": _INFERENCE,
-            "length_scales": ("mlii", "median"),
+            "length_scales": ("mlii", "median", "base"),
             "combine": ("sum", "product"),
             "ties": ("half", "margin"),
             "reliability": (None, "em"),
@@ -279,6 +292,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         index = np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
         if self._groups is None:
             return Inputs((), index)
+        if items.features is None and self.features_ is not None:
+            items = self.features_.items(items)
         if items.features is None:
             raise InputError("the model was fitted to items with features; these have none. Compute the same features.")
         return Inputs(self._groups.parts(items.features), index)
@@ -293,7 +308,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         if lost:
             raise InputError(f"items with votes cannot be taken away; {lost[0]!r} is missing. Pass all items.")
         self._comparisons = Comparisons.from_table(self._comparisons.to_table(), items)
-        self.items_ = items
+        self.items_ = items if self.features_ is None else self.features_.items(items)
         self._memory = SiteMemory(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     def _learn(self, rng: np.random.Generator, *, learn: bool) -> None:
@@ -306,7 +321,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         points = self._points(x, rng)
         mode = "fixed"
         if learn and self.hyperparameters is None:
-            mode = "mlii" if self.length_scales == "mlii" else "gamma"
+            mode = _LEARN[self.length_scales]
         if self.inference == "svi":
             self._learn_stochastically(x, points, votes, mode, rng)
             return
@@ -406,7 +421,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
             delay=self.delay,
         )
         self.scorer_ = Scorer(self.kernel_, self.theta_, points, found.root, found.mean, found.factor)
-        self.annotators_: pd.DataFrame | None = None
+        self._errors = {}
         self.bound_ = float("nan")
 
     def _guarded(self, found: Fit, x: Inputs) -> Fit:
@@ -432,13 +447,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self.scorer_ = Scorer(self.kernel_, found.theta, points, found.prior.root, posterior.mean, posterior.factor)
         self._memory = SiteMemory.of(counts, posterior.sites, found.votes.weight)
         self._fitted_scores = found.scores
-        self.annotators_ = None
         if found.voters is not None and self._comparisons.annotators is not None:
-            n_votes = np.bincount(found.voters.voter[found.voters.voter >= 0], minlength=found.voters.error.size)
-            names = self._comparisons.annotators
-            self._errors = dict(zip(names, found.voters.error.tolist(), strict=True))
-            table = pd.DataFrame({"annotator": names, "n_votes": n_votes, "error": found.voters.error})
-            self.annotators_ = table.sort_values("error", kind="stable", ignore_index=True)
+            self._errors = dict(zip(self._comparisons.annotators, found.voters.error.tolist(), strict=True))
 
     def _voters(self, counts: VoteCounts) -> Voters | None:
         if self.reliability is None:
@@ -466,6 +476,14 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
 
     # -- answers -------------------------------------------------------------------------------------------------
 
+    def _feature_names(self, part: int) -> list[str]:
+        groups = self._groups
+        if groups is None:
+            return []
+        if self.features_ is not None:
+            return list(self.features_.get_feature_names_out()[groups.starts[part] : groups.stops[part]])
+        return [f"{groups.names[part]}[{k}]" for k in range(groups.stops[part] - groups.starts[part])]
+
     @property
     def hyperparameters_(self) -> pd.DataFrame:
         """Variances and length-scales in their own units: ``term, group, parameter, value``."""
@@ -477,6 +495,18 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         """The answers that columns of :meth:`predict_proba` stand for."""
         check_is_fitted(self)
         return np.array([0.0, 1.0] if self.ties == "half" else [0.0, 0.5, 1.0])
+
+    @property
+    def annotators_(self) -> pd.DataFrame | None:
+        """Voters, the most reliable first: ``annotator, n_votes, error``; None unless reliability was learnt."""
+        check_is_fitted(self)
+        given = self._comparisons
+        if not self._errors or given.annotator is None or given.annotators is None:
+            return None
+        n_votes = np.bincount(given.annotator[given.annotator >= 0], minlength=len(given.annotators))
+        error = [self._errors[name] for name in given.annotators]
+        table = pd.DataFrame({"annotator": given.annotators, "n_votes": n_votes, "error": error})
+        return table.sort_values("error", kind="stable", ignore_index=True)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
@@ -585,8 +615,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         labels = [":".join([*(groups[f.part] for f in term.factors), term.name]) for term in self.kernel_.terms]
         tables = [("term", labels, sign @ term_shares(self.scorer_, x))]
         for part, shares in feature_shares(self.scorer_, x).items():
-            features = [f"{groups[part]}[{k}]" for k in range(shares.shape[1])]
-            tables.append(("feature", features, sign @ shares))
+            tables.append(("feature", self._feature_names(part), sign @ shares))
         known = self.scorer_.points.index
         if (known >= 0).all():
             tables.append(("item", list(self.items_.ids[known]), sign @ neighbour_shares(self.scorer_, x)))

@@ -6,6 +6,7 @@ features. ``ext`` is what works best here: surface features and tf-idf of words 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,7 +22,7 @@ from accord.features.groups import hstack_groups
 from accord.features.surface import coarse_tags, surface_features, surface_names, words
 from accord.typing import FloatArray, ObjectArray
 
-__all__ = ["ArgumentFeatures", "lemmas"]
+__all__ = ["ArgumentFeatures", "NGrams", "lemmas"]
 
 
 def lemmas(text: str) -> list[str]:
@@ -36,6 +37,22 @@ def lemmas(text: str) -> list[str]:
 
 def _lower_words(text: str) -> list[str]:
     return [token.lower() for token in words(text)]
+
+
+_UNITS: dict[str, Callable[[str], list[str]]] = {"words": _lower_words, "lemmas": lemmas, "tags": coarse_tags}
+
+
+@dataclass(frozen=True)
+class NGrams:
+    """Texts to their n-grams of words, lemmas or word classes; a class, so that a saved model holds no function."""
+
+    unit: str
+    longest: int
+
+    def __call__(self, text: str) -> list[str]:
+        """All n-grams up to the longest, with their repetitions."""
+        units = _UNITS[self.unit](text)
+        return [" ".join(units[i : i + n]) for n in range(1, self.longest + 1) for i in range(len(units) - n + 1)]
 
 
 _SETS: dict[str, tuple[str, ...]] = {
@@ -87,10 +104,10 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
         texts = list(texts)
         count = min(self.min_count, max(len(texts), 1))
         makers = {
-            "words": TfidfVectorizer(analyzer=_bigrams, sublinear_tf=True, min_df=count),
+            "words": TfidfVectorizer(analyzer=NGrams("words", 2), sublinear_tf=True, min_df=count),
             "characters": TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True, min_df=count),
-            "lemmas": CountVectorizer(analyzer=_lemma_bigrams, binary=True, min_df=count),
-            "tags": CountVectorizer(analyzer=_tag_trigrams, min_df=count),
+            "lemmas": CountVectorizer(analyzer=NGrams("lemmas", 2), binary=True, min_df=count),
+            "tags": CountVectorizer(analyzer=NGrams("tags", 3), min_df=count),
         }
         self.vectorisers_ = {}
         for name in _SETS[self.features]:
@@ -136,19 +153,3 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
             else:
                 names += [f"{group}[{k}]" for k in range(part.stop - part.start)]
         return np.array(names, dtype=object)
-
-
-def _n_grams(tokens: list[str], longest: int) -> list[str]:
-    return [" ".join(tokens[i : i + n]) for n in range(1, longest + 1) for i in range(len(tokens) - n + 1)]
-
-
-def _bigrams(text: str) -> list[str]:
-    return _n_grams(_lower_words(text), 2)
-
-
-def _lemma_bigrams(text: str) -> list[str]:
-    return _n_grams(lemmas(text), 2)
-
-
-def _tag_trigrams(text: str) -> list[str]:
-    return _n_grams(coarse_tags(text), 3)
