@@ -76,9 +76,21 @@ def _learn(project: Project, keys: Mapping[str, int]) -> tuple[Any, list[dict[st
         return None, [], {"waiting": str(error)}
     rows = [
         {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
-        for row in frame.to_dict("records")
+        for row in frame.dropna(axis="columns", how="all").to_dict("records")
     ]
+    if "aspect" in frame:
+        rows = _one_row_a_text(rows)
     return model, rows, _summary(project, frame) if project.word == "pairs" else {}
+
+
+def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
+    texts: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
+        text["p_one_mind"] = row.get("p_one_mind")
+        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+    return list(texts.values())
 
 
 def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
