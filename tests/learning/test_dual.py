@@ -26,7 +26,7 @@ def planted(n_debates=40, size=12, seed=0, n_labels=2):
     ends = np.array([sorted(rng.choice(size, 2, replace=False) + size * g) for g in groups])
     ends = np.unique(ends, axis=0)
     same = codes[ends[:, 0]] == codes[ends[:, 1]]
-    told = np.where(same, 1.0, -1.0) + rng.normal(size=len(ends))
+    told = np.where(same, 2.0, -2.0) + rng.normal(size=len(ends))
     return scores, codes, groups, Evidence(ends, told[:, None])
 
 

@@ -85,4 +85,5 @@ def _cuts(
 
 
 def _sums(node: AnyArray, yes: pd.Series, no: pd.Series) -> FloatArray:
-    return TENTHS * np.column_stack([np.bincount(node, weights=no), np.bincount(node, weights=yes)])
+    columns = [np.bincount(node, weights=side.to_numpy(np.float64)) for side in (no, yes)]
+    return np.asarray(TENTHS * np.column_stack(columns), dtype=np.float64)

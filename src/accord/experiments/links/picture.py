@@ -38,8 +38,8 @@ def draw_debate(path: str | Path, *, debate: str) -> Path:
     for column, side in enumerate(SIDES):
         rows = np.flatnonzero(sides == side)
         height = np.linspace(1.0, 0.0, len(rows)) if len(rows) > 1 else np.array([0.5])
-        # Every second speaker stands further out, so that lines inside a side can be seen.
-        outward = np.where(np.arange(len(rows)) % 2 == 0, 0.0, 0.35) * (1 if column else -1)
+        # Speakers stand at different depths, so that no line runs through another speaker.
+        outward = 0.45 * (np.arange(len(rows)) * 0.618 % 1.0) * (1 if column else -1)
         place[rows] = np.column_stack([column + outward, height])
     figure = Figure(figsize=(7, 7), layout="constrained")
     axes = figure.add_subplot()
@@ -49,8 +49,10 @@ def draw_debate(path: str | Path, *, debate: str) -> Path:
     for side, colour in SIDES.items():
         for linked in (True, False):
             rows = (sides == side) & (pairs.connected == linked)
+            x, y = place[rows].T
             axes.scatter(
-                *place[rows].T,
+                x,
+                y,
                 s=46,
                 zorder=2,
                 edgecolors=colour,
