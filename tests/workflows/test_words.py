@@ -93,3 +93,9 @@ def test_unknown_settings_are_refused_with_the_known_ones():
 def test_text_for_a_number_is_refused():
     with pytest.raises(InputError, match="'alpha' of BradleyTerryRanker must be a number; got 'x'"):
         configured(BradleyTerryRanker, {"alpha": "x"})
+
+
+@pytest.mark.parametrize("seed", [-3, 0.5, "x"])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(InputError, match="random_state"):
+        configured(BradleyTerryRanker, {"random_state": seed})

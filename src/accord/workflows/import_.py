@@ -88,6 +88,9 @@ def _read(
         items = reading.finish()
     finally:
         reading.abandon()
+    if folder is not None and not items.num_rows:
+        n = sum(problems.counts.values())
+        raise InputError(f"an import needs a row that keeps the rules; all {n:,} break one. Look with --dry-run.")
     counts = {"items": items.num_rows, **reading.n_judgements, "links": reading.n_links, "people": len(reading.people)}
     if folder is not None:
         pq.write_table(items, folder / "items.parquet", compression="zstd")

@@ -4,7 +4,7 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from accord.data.formats.blocks import Block, numbers
 from accord.data.formats.problems import Problems
 from accord.data.formats.schemas import Matched
-from accord.data.formats.sources import LONGEST_CELL
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
 from accord.typing import BoolArray, FloatArray, Progress
 
@@ -58,7 +58,7 @@ class Reading:
 
     def read(self, matched: Matched) -> int:
         """Read one file in its role; returns the number of its rows."""
-        steps: dict[str, Callable[[_Block], None]] = {
+        steps: dict[str, Callable[[Block], None]] = {
             "items": self._items,
             "votes": self._votes,
             "scores": self._scores,
@@ -77,15 +77,23 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                step(_Block(matched, block, row, self))
+                rows = Block(matched, block, row, self)
+                rows.check_lengths()
+                step(rows)
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
 
-    def _items(self, block: "_Block") -> None:
+    def _items(self, block: Block) -> None:
         ids = block.texts("item_id")
-        block.check_length("text")
+        scored = [name for name in block.rest if name.startswith("score.")]
+        # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
+        if block.has("label"):
+            self._check_labels(block, "label", block.is_valid("label"))
+        for name in scored:
+            self._check_scores(block, block.raw(name), block.raw(name).is_valid().to_numpy(zero_copy_only=False))
+        self._check_questions(block, ids)
         self._new_ids(block, ids)
         questions = self._questions(block)
         rest = {name if name.startswith("meta.") else f"meta.{name}": name for name in block.rest}
@@ -95,24 +103,20 @@ class Reading:
             meta["meta.category"] = block.column("category")
         self._keep_items(with_schema({**columns, **meta}, ITEMS).filter(pa.array(block.good)), questions)
         if block.has("label"):
-            given = block.is_valid("label")
-            self._check_labels(block, "label", given)
-            block.write("label", {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}, given)
-        for name in block.rest:
-            if name.startswith("score."):
-                given = ~block.raw(name).is_null().to_numpy(zero_copy_only=False)
-                self._check_scores(block, block.raw(name), given)
-                block.write_columns(
-                    "score",
-                    {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
-                    given,
-                )
+            names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
+            block.write("label", names, block.is_valid("label"))
+        for name in scored:
+            block.write_columns(
+                "score",
+                {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
+                block.raw(name).is_valid().to_numpy(zero_copy_only=False),
+            )
 
-    def _new_ids(self, block: "_Block", ids: Sequence[str | None]) -> None:
+    def _new_ids(self, block: Block, ids: Sequence[str | None]) -> None:
         repeated = np.zeros(block.n, dtype=bool)
         texts = block.texts("text")
         for row, name in enumerate(ids):
-            if name is None:
+            if name is None or not block.good[row]:
                 continue
             if name in self.places:
                 repeated[row] = True
@@ -121,7 +125,26 @@ class Reading:
                 self.texts[name] = texts[row] or ""
         block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
 
-    def _questions(self, block: "_Block") -> pa.Table | None:
+    def _check_questions(self, block: Block, ids: Sequence[str | None]) -> None:
+        """Refuse a second question of a thread, and a thread whose id is that of another text."""
+        if not block.has("question"):
+            return
+        groups, questions = block.texts("group_id"), block.texts("question")
+        here = {name: text or "" for name, text in zip(ids, block.texts("text"), strict=True) if name is not None}
+        asked: dict[str, str] = {}
+        wrong = np.zeros(block.n, dtype=bool)
+        for row, (group, question) in enumerate(zip(groups, questions, strict=True)):
+            if block.good[row] and group is not None and question is not None:
+                known = self.texts.get(group, here.get(group))
+                wrong[row] = (asked.setdefault(group, question) if known is None else known) != question
+        block.refuse(
+            wrong,
+            "a thread has one question",
+            lambda row: f"{(questions[row] or '')[:40]!r} in {groups[row]!r}, which stands for another text too",
+            "Correct the question or the thread's id.",
+        )
+
+    def _questions(self, block: Block) -> pa.Table | None:
         """The questions that stand beside the comments, as items of their own."""
         if not block.has("question"):
             return None
@@ -145,7 +168,7 @@ class Reading:
     def _keep_items(self, table: pa.Table, questions: pa.Table | None) -> None:
         self.items += [table] if questions is None else [questions, table]
 
-    def _votes(self, block: "_Block") -> None:
+    def _votes(self, block: Block) -> None:
         block.needs("item_id", "a left id")
         block.needs("other_id", "a right id")
         left, right = block.decoded("item_id"), block.decoded("other_id")
@@ -157,7 +180,7 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("pair", names, block.all, value=value)
 
-    def _vote_values(self, block: "_Block", left: pa.Array, right: pa.Array) -> pa.Array:
+    def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
         said = block.column("value")
         codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
@@ -181,7 +204,7 @@ class Reading:
         )
         return pc.dictionary_encode(value)
 
-    def _scores(self, block: "_Block") -> None:
+    def _scores(self, block: Block) -> None:
         block.needs("item_id", "an id")
         block.needs("aspect", "an aspect")
         self._known(block, "item_id")
@@ -189,8 +212,8 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("score", names, block.all)
 
-    def _check_scores(self, block: "_Block", column: pa.Array, given: BoolArray) -> None:
-        values = _numbers(column)
+    def _check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
+        values = numbers(column)
         highest = self.rules.n_ranks
         wrong = given & ~((values >= 1) & (values <= highest) & (values == np.floor(values)))
         block.refuse(
@@ -200,14 +223,14 @@ class Reading:
             "Correct it, or say how many ranks there are with --ranks.",
         )
 
-    def _labels(self, block: "_Block") -> None:
+    def _labels(self, block: Block) -> None:
         block.needs("item_id", "an id")
         block.needs("value", "a label")
         self._known(block, "item_id")
         self._check_labels(block, "value", block.all)
         block.write("label", {name: name for name in JUDGEMENTS.names if name != "kind"}, block.all)
 
-    def _check_labels(self, block: "_Block", name: str, given: BoolArray) -> None:
+    def _check_labels(self, block: Block, name: str, given: BoolArray) -> None:
         if not self.rules.labels:
             return
         column = block.decoded(name)
@@ -219,10 +242,10 @@ class Reading:
             "Correct it, or name it with --labels.",
         )
 
-    def _spans(self, block: "_Block") -> None:
+    def _spans(self, block: Block) -> None:
         block.needs("item_id", "an id")
         self._known(block, "item_id")
-        start, end = _numbers(block.column("start")), _numbers(block.column("end"))
+        start, end = numbers(block.column("start")), numbers(block.column("end"))
         ids = block.texts("item_id")
         lengths = np.array([len(self.texts.get(name or "", "")) for name in ids])
         nothing = np.isnan(start) & np.isnan(end) & ~block.is_valid("start") & ~block.is_valid("end")
@@ -241,7 +264,7 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("span", names, block.all)
 
-    def _check_quotes(self, block: "_Block", ids: Sequence[str | None], start: FloatArray, end: FloatArray) -> None:
+    def _check_quotes(self, block: Block, ids: Sequence[str | None], start: FloatArray, end: FloatArray) -> None:
         quotes = block.texts("quote")
         wrong = np.zeros(block.n, dtype=bool)
         for row in np.flatnonzero(block.good & block.is_valid("quote") & ~np.isnan(start)).tolist():
@@ -256,7 +279,7 @@ class Reading:
             "Correct the offsets or the quote.",
         )
 
-    def _links(self, block: "_Block") -> None:
+    def _links(self, block: Block) -> None:
         for name in ("src_id", "dst_id"):
             block.needs(name, "two ends")
             self._known(block, name)
@@ -264,7 +287,7 @@ class Reading:
         same = pc.fill_null(pc.equal(source, target), False).to_numpy(zero_copy_only=False)
         block.refuse(same, "a link joins two different texts", lambda row: f"{source[row]} twice", "Drop the row.")
         if block.has("weight"):
-            weight = _numbers(block.column("weight"))
+            weight = numbers(block.column("weight"))
             block.refuse(
                 block.is_valid("weight") & ~(weight >= 0),
                 "a link's weight must be a number of at least 0",
@@ -273,12 +296,12 @@ class Reading:
             )
         columns = {name: block.column(name) for name in LINKS.names if block.has(name)}
         if block.has("weight"):
-            columns["weight"] = pa.array(_numbers(block.column("weight")), pa.float64(), from_pandas=True)
+            columns["weight"] = pa.array(numbers(block.column("weight")), pa.float64(), from_pandas=True)
         table = with_schema(columns, LINKS).filter(pa.array(block.good))
         self.n_links += table.num_rows
         self.put("links", table)
 
-    def _judgements(self, block: "_Block") -> None:
+    def _judgements(self, block: Block) -> None:
         """A table that Accord wrote itself."""
         kinds = block.texts("kind")
         block.refuse(
@@ -299,15 +322,12 @@ class Reading:
 
     # -- what they share -----------------------------------------------------------------------------------------
 
-    def _known(self, block: "_Block", name: str) -> None:
+    def _known(self, block: Block, name: str) -> None:
         """Refuse ids that the items do not have; without a table of items every id is new and fine."""
+        if not self.closed:
+            return
         column = block.coded(name)
         distinct = column.dictionary.to_pylist()
-        if not self.closed:
-            for value in distinct:
-                if value is not None and value not in self.places:
-                    self.places[value] = len(self.places)
-            return
         known = np.array([value in self.places for value in distinct] + [True], dtype=bool)
         codes = pc.fill_null(column.indices, len(distinct)).to_numpy(zero_copy_only=False)
         block.refuse(
@@ -317,8 +337,18 @@ class Reading:
             "Add it to the items or drop the row.",
         )
 
+    def _meet(self, rows: pa.Table, *names: str) -> None:
+        """Without a table of items, the texts are those that the rows which are kept name."""
+        if self.closed:
+            return
+        for name in names:
+            for value in pc.unique(rows.column(name)).to_pylist():
+                if value is not None:
+                    self.places.setdefault(value, len(self.places))
+
     def put(self, table: str, rows: pa.Table) -> None:
         """Append rows to one of the project's tables."""
+        self._meet(rows, *(("src_id", "dst_id") if table == "links" else ("item_id", "other_id")))
         if self.folder is None or not rows.num_rows:
             return
         if table not in self.writers:
@@ -342,116 +372,3 @@ class Reading:
         for writer in self.writers.values():
             writer.close()
         self.writers.clear()
-
-
-@dataclass
-class _Block:
-    """Some rows of a file, with our names for its columns and a mask of the rows that are still good."""
-
-    matched: Matched
-    rows: pa.RecordBatch
-    first_row: int
-    reading: Reading
-    good: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
-
-    def __post_init__(self) -> None:
-        if not self.good.size:
-            self.good = np.ones(self.rows.num_rows, dtype=bool)
-
-    @property
-    def n(self) -> int:
-        return self.rows.num_rows
-
-    @property
-    def all(self) -> BoolArray:
-        return np.ones(self.n, dtype=bool)
-
-    @property
-    def rest(self) -> tuple[str, ...]:
-        return self.matched.rest
-
-    def only(self, rows: BoolArray) -> "_Block":
-        """The same block with other rows set aside; their problems were or will be counted elsewhere."""
-        return _Block(self.matched, self.rows, self.first_row, self.reading, rows.copy())
-
-    def has(self, name: str) -> bool:
-        return name in self.matched.columns
-
-    def name_of(self, name: str) -> str:
-        return self.matched.columns[name].strip().lower()
-
-    def raw(self, theirs: str) -> pa.Array:
-        return self.rows.column(theirs)
-
-    def column(self, name: str) -> pa.Array:
-        if not self.has(name):
-            return pa.nulls(self.n, pa.string())
-        return self.raw(self.matched.columns[name])
-
-    def decoded(self, name: str) -> pa.Array:
-        column = self.column(name)
-        return pc.cast(column, pa.string()) if pa.types.is_dictionary(column.type) else column
-
-    def coded(self, name: str) -> pa.Array:
-        column = self.column(name)
-        return column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
-
-    def texts(self, name: str) -> list[str | None]:
-        return self.decoded(name).to_pylist()
-
-    def is_valid(self, name: str) -> BoolArray:
-        return self.column(name).is_valid().to_numpy(zero_copy_only=False)
-
-    def refuse(self, bad: BoolArray, rule: str, value: Callable[[int], str], cure: str) -> None:
-        path = self.matched.source.path
-        self.reading.problems.check(
-            bad, self.good, file=str(path), first_row=self.first_row, rule=rule, value=value, cure=cure
-        )
-
-    def needs(self, name: str, what: str) -> None:
-        self.refuse(~self.is_valid(name), f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
-
-    def check_length(self, name: str) -> None:
-        lengths = pc.fill_null(pc.utf8_length(self.decoded(name)), 0).to_numpy(zero_copy_only=False)
-        self.refuse(
-            lengths > LONGEST_CELL,
-            f"a cell may have at most {LONGEST_CELL:,} characters",
-            lambda row: f"{lengths[row]:,}",
-            "Shorten it, or close the quotation mark that was left open.",
-        )
-
-    def write(self, kind: str, names: Mapping[str, str], given: BoolArray, **columns: pa.Array) -> None:
-        """Append judgements whose columns are those of the file."""
-        found = {ours: self.column(theirs) for ours, theirs in names.items() if self.has(theirs)}
-        for name in ("start", "end", "response_ms", "propensity"):
-            if name in found:
-                numbers = pa.array(_numbers(found[name]), pa.float64(), from_pandas=True)
-                found[name] = pc.cast(numbers, JUDGEMENTS.field(name).type, safe=False)
-        self.write_columns(kind, {**found, **columns}, given)
-
-    def write_columns(self, kind: str, columns: Mapping[str, Any], given: BoolArray) -> None:
-        """Append judgements of one kind."""
-        reading = self.reading
-        kinds = pa.DictionaryArray.from_arrays(pa.array(np.zeros(self.n, np.int32)), pa.array([kind]))
-        table = with_schema({"kind": kinds, **columns}, JUDGEMENTS)
-        keep = self.good & given
-        if not keep.all():
-            table = table.filter(pa.array(keep))
-        if "annotator_id" in columns:
-            reading.people.update(name for name in self.coded("annotator_id").dictionary.to_pylist() if name)
-        reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
-        reading.put("judgements", table)
-
-
-def _numbers(column: pa.Array) -> FloatArray:
-    """Numbers, NaN where there is none or it is not one."""
-    array = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
-    values = np.array([_number(value) for value in array.dictionary.to_pylist()] + [np.nan])
-    return values[pc.fill_null(array.indices, len(values) - 1).to_numpy(zero_copy_only=False)]
-
-
-def _number(value: str | None) -> float:
-    try:
-        return float(value) if value is not None else np.nan
-    except ValueError:
-        return np.nan
