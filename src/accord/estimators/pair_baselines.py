@@ -284,7 +284,7 @@ class _ConcatenatedPairs(_FeatureModel):
 
     def predict_proba(self, X: Any, *, items: Items) -> FloatArray:
         """Probabilities that right and that left wins, averaged over both orders, shape (n_pairs, 2)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_model")
         left, right = self._sides(X, items)
         x = self._features(items)
         z = self._pca.transform(x.toarray() if sp.issparse(x) else x)

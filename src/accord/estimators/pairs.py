@@ -350,7 +350,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         method = "auto" if self.inference == "svi" else self.inference
         if not learn and voters is None and marks is None:
             prior = make_prior(prepare(self.kernel_, x, points, votes), self.theta_, votes)
-            posterior = infer(prior, votes, self.likelihood_, method=method, sites=sites, tol=0.05)
+            posterior = infer(prior, votes, self.likelihood_, method=method, sites=sites, tol=0.2)
             return Fit(self.theta_, self.likelihood_, None, None, votes, prior, posterior, posterior.convergence)
         return fit(
             self.kernel_,

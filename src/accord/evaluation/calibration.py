@@ -52,7 +52,7 @@ class Platt:
 
 
 def fit_platt(truth: AnyArray, scores: AnyArray) -> Platt:
-    """Platt's sigmoid, fitted by maximum likelihood to targets moved off 0 and 1 (Platt 1999).
+    """Platt's sigmoid, fitted by maximum likelihood to targets moved off 0 and 1 [P99].
 
     The targets are (n₊ + 1) / (n₊ + 2) and 1 / (n₋ + 2). Fit it on scores of texts that the scorer was not trained on.
     """

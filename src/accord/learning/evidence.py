@@ -174,7 +174,7 @@ def fit(
     inner_iter: int = 6,
     tol: float = 1e-3,
     max_iter: int = 50,
-    bound_tol: float = 1e-3,
+    bound_tol: float = 0.02,
 ) -> Fit:
     """Learn what is to be learnt and infer the scores.
 
