@@ -36,3 +36,20 @@ def test_one_fold_of_the_papers_recipe(accord_data):
     assert accuracy["mean_field"] > accuracy["majority"]
     assert accuracy["local_window"] > accuracy["content"]
     assert accuracy["implicit"] > accuracy["majority"]
+
+
+def test_tables_average_the_folds_that_have_such_texts():
+    from accord.experiments.links import _accuracies, _table
+    from accord.experiments.links.folds import Outcome
+
+    every = np.ones(2, dtype=bool)
+    folds = [
+        ({"all": every, "isolated": np.array([True, False])}, {"best": Outcome(np.array([True, False]))}),
+        ({"all": every, "isolated": ~every}, {"best": Outcome(np.array([True, True]))}),
+    ]
+    assert _accuracies(folds, "best", "all").tolist() == [50.0, 100.0]
+    assert _accuracies(folds, "best", "isolated").tolist() == [100.0]
+    assert [(row.metric, row.ours, row.n) for row in _table("collective", folds)] == [
+        ("all", 75.0, 2),
+        ("isolated", 100.0, 1),
+    ]
