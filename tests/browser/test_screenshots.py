@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from ranking import wait_for_ranking
 
 pytestmark = pytest.mark.browser
 
@@ -50,6 +51,8 @@ def test_pages_fit_their_window(browser, studio_url, window, scheme):
         page.goto(path)
         page.get_by_role("heading", level=1).first.wait_for()
         page.wait_for_load_state("networkidle")
+        if name == "ranking":
+            wait_for_ranking(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png")

@@ -64,7 +64,7 @@ def test_new_texts_need_no_scores(tmp_path):
 
 def test_bad_projects_and_settings_are_refused(tmp_path):
     cases = [
-        (reviews(n_ranks=3), {}, r"1\.\.3"),
+        (reviews(n_ranks=3), {}, "row 1 is 4"),
         (reviews(text=False), {}, "needs texts"),
         (Project("aspects", reviews().item_table), {}, "needs scores"),
         (reviews(), {"colour": 1}, "no setting 'colour'"),

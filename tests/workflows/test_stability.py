@@ -14,6 +14,12 @@ def test_far_apart_scores_are_stable_and_equal_ones_never():
     assert np.isinf(same.votes_left)
 
 
+def test_only_texts_of_one_group_are_compared():
+    score = np.array([0.0, 0.0, 10.0, 10.0])
+    state = stability(score, score - 1, score + 1, n_votes=9, groups=np.array(["g", "h", "g", "h"]))
+    assert state.settled == 1.0
+
+
 def test_the_forecast_is_the_number_of_votes_after_which_intervals_are_narrow_enough():
     score = np.array([0.0, 1.0])
     half = 2.0  # one pair: sure once 1 ≥ 1.2816·√2·(half/1.645)/√factor

@@ -357,7 +357,7 @@ class AspectRanker(BaseEstimator):
         return np.where(ranks > 0, own, 0.0).sum(axis=1)
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the ranking loss, mean |true − predicted| over known ranks: higher is better."""
+        """Minus the ranking loss, the mean distance of predicted from known ranks: higher is better."""
         ranks = self._ranks(y)
         return -mean_distance(ranks, np.asarray(self.predict(X)).reshape(ranks.shape))
 

@@ -49,7 +49,7 @@ def draw_thread(reasons: pd.DataFrame, probability: FloatArray, path: str | Path
             xytext=(0.0, a),
             arrowprops={
                 "arrowstyle": "->",
-                "connectionstyle": f"arc3,rad={0.5 if a < b else -0.5}",
+                "connectionstyle": "arc3,rad=0.5",  # later comments are pulled on one side, earlier ones on the other
                 "color": _FOR if pull["effect"] > 0 else _AGAINST,
                 "alpha": 0.15 + 0.75 * strength,
                 "linewidth": 0.4 + 1.8 * strength,
@@ -59,7 +59,7 @@ def draw_thread(reasons: pd.DataFrame, probability: FloatArray, path: str | Path
         np.zeros(len(rows)), rows, c=probability, cmap="RdYlBu", vmin=0, vmax=1, s=90, zorder=3, edgecolor="0.3"
     )
     for row, p in zip(rows, probability, strict=True):
-        arcs.text(-0.55, row, f"{p:.2f}", va="center", ha="right", fontsize=8)
+        arcs.text(-0.8, row, f"{p:.2f}", va="center", ha="right", fontsize=8)
     arcs.set(xlim=(-1, 1), xticks=[], xlabel="P(good) and the pulls between comments")
     for axis in (bars, arcs):
         for side in ("top", "right", "left"):

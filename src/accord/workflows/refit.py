@@ -95,8 +95,14 @@ def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
     votes = project.comparisons()
+    items = votes.items
+    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
     state = stability(
-        ranking["score"].to_numpy(), ranking["low"].to_numpy(), ranking["high"].to_numpy(), n_votes=votes.n_votes
+        ranking["score"].to_numpy(),
+        ranking["low"].to_numpy(),
+        ranking["high"].to_numpy(),
+        n_votes=votes.n_votes,
+        groups=groups,
     )
     return {
         "settled": state.settled,

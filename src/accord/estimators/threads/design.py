@@ -67,7 +67,9 @@ class Scaler:
     def __call__(self, values: FloatArray) -> FloatArray:
         """Shape (n_rows, n_kept + 1)."""
         out = np.ones((len(values), len(self.keep) + 1))
-        scaled = (values[:, self.keep] - self.mean[self.keep]) / self.scale[self.keep]
+        scaled = values[:, self.keep]
+        scaled -= self.mean[self.keep]
+        scaled /= self.scale[self.keep]
         np.clip(scaled, -_CLIP, _CLIP, out=out[:, :-1])
         return out
 

@@ -1,6 +1,6 @@
 """Tables 1 and 2 of [BBB11], the corpus's own minimum cuts, and what goes beyond them, on the floor debates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -59,13 +59,14 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     n_repeats = 1 if quick else 10
     paper = paper_data(corpus)
     outcomes = _run(paper, (paper_recipe, beyond), n_repeats, "the paper's data", progress, workers)
-    rows += _local(outcomes, paper) + _table("collective", outcomes, paper) + _tests(outcomes, paper)
+    rows += _local(outcomes) + _table("collective", outcomes) + _tests(outcomes)
     whole = full_record(corpus)
     outcomes = _run(whole, (beyond,), n_repeats, "the full record", progress, workers)
-    return rows + _table("full_record", outcomes, whole)
+    return rows + _table("full_record", outcomes)
 
 
-Fold = tuple[IntArray, IntArray, Outcomes]  # training rows, test rows, outcomes
+Slices = dict[str, BoolArray]  # metric to the test texts that it is about
+Fold = tuple[Slices, Outcomes]
 
 
 def _run(
@@ -78,7 +79,7 @@ def _run(
         for part in parts:
             outcomes |= part(condition, train, test, seed)
         outcomes["best"] = outcomes[BEST]
-        return train, test, outcomes
+        return _slices(condition, train, test), outcomes
 
     done: list[Fold] = []
     progress(what, 0, len(splits))
@@ -91,47 +92,45 @@ def _run(
     return done
 
 
-def _slices(condition: Condition, train: IntArray, test: IntArray) -> Iterator[tuple[str, BoolArray]]:
-    """Which test texts each metric is about."""
+def _slices(condition: Condition, train: IntArray, test: IntArray) -> Slices:
     connected = condition.pairs.connected[test]
-    seen = np.isin(condition.speakers[test], condition.speakers[train])
-    yield "connected", connected
-    yield "isolated", ~connected
-    yield "all", np.ones(len(test), dtype=bool)
-    yield "seen_speakers", seen
-    yield "unseen_speakers", ~seen
+    known = set(condition.speakers[train])
+    seen = np.array([speaker in known for speaker in condition.speakers[test]])
+    return {
+        "connected": connected,
+        "isolated": ~connected,
+        "all": np.ones(len(test), dtype=bool),
+        "seen_speakers": seen,
+        "unseen_speakers": ~seen,
+    }
 
 
-def _accuracies(folds: list[Fold], condition: Condition, method: str, metric: str) -> FloatArray:
+def _accuracies(folds: list[Fold], method: str, metric: str) -> FloatArray:
     """Percent right in each fold that has texts of the metric's kind."""
-    values = []
-    for train, test, outcomes in folds:
-        inside = dict(_slices(condition, train, test))[metric]
-        if inside.any():
-            values.append(100.0 * float(outcomes[method].right[inside].mean()))
-    return np.array(values)
+    right = [outcomes[method].right[slices[metric]] for slices, outcomes in folds]
+    return np.array([100.0 * float(part.mean()) for part in right if len(part)])
 
 
-def _local(folds: list[Fold], condition: Condition) -> list[Row]:
+def _local(folds: list[Fold]) -> list[Row]:
     """Table 1: connected texts, neighbours' labels known."""
     methods = {"majority": "majority", "content": "content", **LOCAL}
     return [
-        mean_row("local", name, metric, _accuracies(folds, condition, method, metric), paper=figure)
+        mean_row("local", name, metric, _accuracies(folds, method, metric), paper=figure)
         for method, name in methods.items()
         for metric, figure in (("connected", TABLE_1[name]), ("all", None))
     ]
 
 
-def _table(table: str, folds: list[Fold], condition: Condition) -> list[Row]:
+def _table(table: str, folds: list[Fold]) -> list[Row]:
     rows = []
-    for method in folds[0][2]:
+    for method in folds[0][1]:
         if method in LOCAL:
             continue
         published = dict(zip(("connected", "isolated", "all"), TABLE_2.get(method, ()), strict=False))
-        for metric, _ in _slices(condition, *folds[0][:2]):
+        for metric in folds[0][0]:
             paper = published.get(metric) if table == "collective" else None
-            rows.append(mean_row(table, method, metric, _accuracies(folds, condition, method, metric), paper=paper))
-        losses = [_mean_loss(outcomes[method]) for _, _, outcomes in folds]
+            rows.append(mean_row(table, method, metric, _accuracies(folds, method, metric), paper=paper))
+        losses = [_mean_loss(outcomes[method]) for _, outcomes in folds]
         if all(loss is not None for loss in losses):
             rows.append(mean_row(table, method, "log_loss", np.array(losses, dtype=np.float64)))
     return rows
@@ -141,11 +140,11 @@ def _mean_loss(outcome: Outcome) -> float | None:
     return None if outcome.log_loss is None else float(outcome.log_loss.mean())
 
 
-def _tests(folds: list[Fold], condition: Condition) -> list[Row]:
+def _tests(folds: list[Fold]) -> list[Row]:
     """p-values of paired differences over the folds."""
     rows = []
     for first, second in COMPARED:
-        a, b = (_accuracies(folds, condition, method, "all") for method in (first, second))
+        a, b = (_accuracies(folds, method, "all") for method in (first, second))
         name = f"{first} - {second}"
         rows.append(mean_row("significance", name, "difference", a - b))
         for metric, p in (

@@ -31,6 +31,8 @@ PUBLISHED: dict[str, tuple[float, float]] = {
     "speaker_text_agreement_0": (88.72, 71.28),
     "speaker_text_agreement_mean": (84.44, 76.16),
 }
+# α is given in tenths. Capacities in tenths are whole numbers, so that equal cuts are equal in floating point too.
+TENTHS = 10
 
 
 def official_rows(corpus: ConVote) -> list[Row]:
@@ -77,10 +79,11 @@ def _cuts(
         ]
         ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         held = (ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])
-        ends, strength = ends[held], alpha * scored[edges].to_numpy(np.float64)[held]
+        ends, strength = ends[held], round(TENTHS * alpha) * scored[edges].to_numpy(np.float64)[held]
     cuts = minimum_cuts(Graphs.from_edges(preference, ends, strength))
     return cuts.most[node], cuts.fewest[node]
 
 
 def _sums(node: AnyArray, yes: pd.Series, no: pd.Series) -> FloatArray:
-    return np.column_stack([np.bincount(node, weights=no), np.bincount(node, weights=yes)])
+    columns = [np.bincount(node, weights=side.to_numpy(np.float64)) for side in (no, yes)]
+    return np.asarray(TENTHS * np.column_stack(columns), dtype=np.float64)
