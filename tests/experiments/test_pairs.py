@@ -7,7 +7,7 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.estimators.pair_baselines import LongerTextRanker
 from accord.experiments.pairs import to_rows
-from accord.experiments.pairs.active import gram_of, simulate
+from accord.experiments.pairs.active import prepare_setting, simulate
 from accord.experiments.pairs.crowd import majority
 from accord.experiments.pairs.folds import classification, ranking, split
 from accord.experiments.pairs.methods import answers
@@ -52,7 +52,7 @@ def test_the_longer_text_wins_as_often_as_lengths_say(accord_data):
 def test_active_learning_beats_chance_after_fifty_votes(accord_data):
     corpus = convarg.load()
     fold = split(corpus, str(np.unique(corpus.folds)[0]), "glove")
-    reached = simulate(fold, gram_of(fold), strategy="bald", seed=0, checkpoints=(50,))
+    reached = simulate(prepare_setting(fold), strategy="bald", seed=0, checkpoints=(50,))
     assert reached[50]["accuracy"] > 0.6
 
 

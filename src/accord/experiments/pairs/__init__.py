@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from accord.data.corpora import convarg
 from accord.data.corpora.convarg import ConvArg
 from accord.evaluation.significance import wilcoxon
-from accord.experiments.pairs.active import CHECKPOINTS, gram_of, simulate
+from accord.experiments.pairs.active import CHECKPOINTS, prepare_setting, simulate
 from accord.experiments.pairs.crowd import majority
 from accord.experiments.pairs.folds import Fold, classification, ranking, split
 from accord.experiments.pairs.methods import BASELINES, Answers, answers, gppl, published, raw_hyperparameters
@@ -41,7 +41,7 @@ def fold_results(corpus: ConvArg, name: str, *, slow: bool, quick: bool = False)
     def all_six(row: str, given: Answers) -> None:
         found["crowd", row] = {**classification(fold.test.value, given[0]), **ranking(fold.gold, given[1])}
 
-    theta = raw_hyperparameters(fold, learning_items=300 if quick else 600)
+    theta = raw_hyperparameters(fold, n_parts=4 if quick else 2)
     both("gppl", answers(gppl(fold, strict, theta), fold), answers(gppl(fold, everything, theta), fold))
     all_six("gppl", answers(gppl(fold, crowd, theta, ties="margin"), fold))
     for row in _CHEAP:
@@ -86,12 +86,11 @@ def _slow_results(fold: Fold, theta: FloatArray) -> Results:
 
 def active_results(corpus: ConvArg, name: str, *, quick: bool = False) -> dict[tuple[str, int], list[float]]:
     """Accuracy by strategy and number of votes, one value a seed."""
-    fold = split(corpus, name)
-    gram = gram_of(fold)
+    setting = prepare_setting(split(corpus, name))
     found = defaultdict(list)
     for seed in _SEEDS[:1] if quick else _SEEDS:
         for strategy in ("random", "uncertainty", "bald"):
-            reached = simulate(fold, gram, strategy=strategy, seed=seed, checkpoints=CHECKPOINTS[: 2 if quick else 4])
+            reached = simulate(setting, strategy=strategy, seed=seed, checkpoints=CHECKPOINTS[: 2 if quick else 4])
             for n, metrics in reached.items():
                 found[strategy, n].append(metrics["accuracy"])
     return dict(found)

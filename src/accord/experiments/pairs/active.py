@@ -1,45 +1,73 @@
 """Active learning (Figure 7 of [SG18]): accuracy by number of votes asked for, by way of choosing them.
 
-Nothing is known at first, so the kernel is the one the ranker starts from. A fold's pool is the single workers' votes
-of the other folds; the gold votes of the fold left out test. All kernel values are computed once a fold.
+The kernel's hyper-parameters are learnt once, from single workers' votes on some of the other folds, and stay. The pool
+is the single workers' votes of the remaining folds, so none of its votes is known beforehand. The gold votes of the
+fold left out test. All kernel values are computed once a fold.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from accord.data.pairs import Comparisons
 from accord.experiments.pairs.folds import Fold, classification
+from accord.experiments.pairs.methods import learn_kernel
 from accord.features.groups import FeatureGroups
 from accord.inference.gaussian_process import Prior, Votes, infer, jittered, solve_lower
 from accord.inference.kernels import Inputs
 from accord.inference.likelihoods import Preference
 from accord.inference.numerics import cholesky
 from accord.learning.acquisition import STRATEGIES, pick_pairs
-from accord.learning.kernel_design import design_kernel, starting_point
+from accord.learning.kernel_design import design_kernel
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["CHECKPOINTS", "gram_of", "simulate"]
+__all__ = ["CHECKPOINTS", "Setting", "prepare_setting", "simulate"]
 
 CHECKPOINTS = (50, 100, 200, 400)
 _BATCH = 10
 
 
-def gram_of(fold: Fold, *, variance: float = 1.0) -> FloatArray:
-    """Prior covariance of all items' scores, shape (n_items, n_items)."""
-    rng = np.random.default_rng(0)
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What every simulation of one fold shares: prior covariance of all items' scores, and the pool of votes."""
+
+    fold: Fold
+    gram: FloatArray  # (n_items, n_items)
+    pool: Comparisons
+
+
+def prepare_setting(fold: Fold, *, known_items: int = 400) -> Setting:
+    """Learn the hyper-parameters from whole folds of about ``known_items`` items; the others make the pool."""
+    corpus, rng = fold.corpus, np.random.default_rng(0)
+    names, size = np.unique(corpus.folds[fold.training], return_counts=True)
+    order = rng.permutation(names.size)
+    known = fold.training & np.isin(corpus.folds, names[order[np.cumsum(size[order]) <= known_items]])
+    raw = corpus.crowdsample
+    votes = fold.train(raw.subset(known[raw.left]))
+    theta = learn_kernel(votes)
+    return Setting(fold, _gram(fold, theta), raw.subset((fold.training & ~known)[raw.left]))
+
+
+def _gram(fold: Fold, theta: FloatArray) -> FloatArray:
+    """Prior covariance of all items' scores, by the ranker's own kernel of the training items."""
     groups = FeatureGroups.of(fold.training_items.features, fold.items.feature_groups)
     training = Inputs(groups.parts(fold.training_items.features), np.arange(int(fold.training.sum())))
     kernel = design_kernel(
-        training, groups.names, families="linear+matern", combine="sum", ard=False, item_effects=True, rng=rng
+        training,
+        groups.names,
+        families="linear+matern",
+        combine="sum",
+        ard=False,
+        item_effects=True,
+        rng=np.random.default_rng(0),
     )
     items = Inputs(groups.parts(fold.items.features), np.arange(fold.items.n_items))
-    theta = starting_point(kernel)
-    theta[kernel.is_variance] += np.log(variance)
     return kernel.block(items).value(theta)
 
 
 def simulate(
-    fold: Fold, gram: FloatArray, *, strategy: str, seed: int, checkpoints: Sequence[int] = CHECKPOINTS
+    setting: Setting, *, strategy: str, seed: int, checkpoints: Sequence[int] = CHECKPOINTS
 ) -> dict[int, dict[str, float]]:
     """Metrics on the fold left out after each number of votes.
 
@@ -50,13 +78,12 @@ def simulate(
         Of the first batch, which is random for every strategy, and of all others for ``random``.
     """
     rng = np.random.default_rng(seed)
-    corpus = fold.corpus.crowdsample
-    pool = corpus.subset(fold.training[corpus.left])
+    gram, pool = setting.gram, setting.pool
     left, right, value = pool.left.astype(np.int64), pool.right.astype(np.int64), pool.value.astype(np.float64)
     open_ = np.ones(left.size, dtype=bool)
     asked = rng.permutation(left.size)[:_BATCH]
     results: dict[int, dict[str, float]] = {}
-    test, likelihood = fold.test, Preference()
+    test, likelihood = setting.fold.test, Preference()
     while True:
         open_[asked] = False
         design, mean, half = _posterior(gram, left[asked], right[asked], value[asked], likelihood)
