@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from accord.data.formats.conflicts import Conflicts
 from accord.data.formats.problems import Problems
-from accord.data.formats.schemas import Matched
-from accord.data.formats.sources import LONGEST_CELL
+from accord.data.formats.rows import Buffer, Context, Rows
+from accord.data.formats.schemas import Matched, Role
+from accord.data.formats.sources import LONGEST_CELL, Source
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
-from accord.typing import BoolArray, FloatArray, Progress
+from accord.typing import BoolArray, FloatArray, IntArray, Progress
 
 __all__ = ["Reading", "Rules"]
 
@@ -26,7 +28,7 @@ _LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
 _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
 _TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
 _VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
-_KINDS = ("pair", "label", "score", "span")
+_KINDS = ("pair", "label", "score", "span", "rank")
 
 
 @dataclass(frozen=True)
@@ -52,22 +54,15 @@ class Reading:
     n_judgements: dict[str, int] = field(default_factory=dict)  # by kind
     n_links: int = 0
     people: set[str] = field(default_factory=set)
+    conflicts: Conflicts = field(default_factory=Conflicts)
+    rankings: dict[str, tuple[Any, list[tuple[float, str]]]] = field(default_factory=dict)
     writers: dict[str, Any] = field(default_factory=dict)
 
     # -- the tables ----------------------------------------------------------------------------------------------
 
     def read(self, matched: Matched) -> int:
         """Read one file in its role; returns the number of its rows."""
-        steps: dict[str, Callable[[_Block], None]] = {
-            "items": self._items,
-            "votes": self._votes,
-            "scores": self._scores,
-            "spans": self._spans,
-            "labels": self._labels,
-            "links": self._links,
-            "judgements": self._judgements,
-        }
-        role, step = matched.role, steps[matched.role.name]
+        role = matched.role
         wanted = [*matched.columns.values(), *(matched.rest if role.keeps_rest else ())]
         coded = [
             matched.columns[name]
@@ -77,10 +72,32 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                step(_Block(matched, block, row, self))
+                self._step(role.name)(_Block(matched, block, np.arange(row, row + block.num_rows), self))
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
+
+    def take(self, rows: Rows) -> None:
+        """Take rows that another tool's reader gives; once it gives texts, an id that has none is wrong."""
+        names = rows.batch.schema.names
+        known = {"items": ITEMS.names, "judgements": JUDGEMENTS.names, "links": LINKS.names}[rows.table]
+        role = Role(rows.table, (), keeps_rest=rows.table == "items")
+        rest = tuple(name for name in names if name not in known)
+        matched = Matched(Source(rows.file, tuple(names)), role, {name: name for name in names if name in known}, rest)
+        self.closed = self.closed or rows.table == "items"
+        self._step(rows.table)(_Block(matched, rows.batch, rows.numbers, self))
+
+    def _step(self, name: str) -> "Callable[[_Block], None]":
+        steps: dict[str, Callable[[_Block], None]] = {
+            "items": self._items,
+            "votes": self._votes,
+            "scores": self._scores,
+            "spans": self._spans,
+            "labels": self._labels,
+            "links": self._links,
+            "judgements": self._judgements,
+        }
+        return steps[name]
 
     def _items(self, block: "_Block") -> None:
         ids = block.texts("item_id")
@@ -158,7 +175,7 @@ class Reading:
         block.write("pair", names, block.all, value=value)
 
     def _vote_values(self, block: "_Block", left: pa.Array, right: pa.Array) -> pa.Array:
-        said = block.column("value")
+        said = block.coded("value")
         codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
         if block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
@@ -174,7 +191,7 @@ class Reading:
                 )
             value = pc.coalesce(named, value)
         block.refuse(
-            value.is_null().to_numpy(zero_copy_only=False),
+            value.is_null().to_numpy(zero_copy_only=False) & block.answered,
             "a vote must be 1 or left, 0 or right, 0.5 or tie",
             lambda row: repr(said[row].as_py()),
             "Recode it or drop the row.",
@@ -185,7 +202,7 @@ class Reading:
         block.needs("item_id", "an id")
         block.needs("aspect", "an aspect")
         self._known(block, "item_id")
-        self._check_scores(block, block.column("value"), block.all)
+        self._check_scores(block, block.column("value"), block.answered)
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("score", names, block.all)
 
@@ -202,9 +219,9 @@ class Reading:
 
     def _labels(self, block: "_Block") -> None:
         block.needs("item_id", "an id")
-        block.needs("value", "a label")
+        block.needs("value", "a label", of=block.answered)
         self._known(block, "item_id")
-        self._check_labels(block, "value", block.all)
+        self._check_labels(block, "value", block.answered)
         block.write("label", {name: name for name in JUDGEMENTS.names if name != "kind"}, block.all)
 
     def _check_labels(self, block: "_Block", name: str, given: BoolArray) -> None:
@@ -292,10 +309,48 @@ class Reading:
             ("score", self._scores),
             ("label", self._labels),
             ("span", self._spans),
+            ("rank", self._ranks),
         ):
             rows = block.good & np.array([each == kind for each in kinds])
             if rows.any():
                 step(block.only(rows))
+
+    def _ranks(self, block: "_Block") -> None:
+        """Places in rankings: rows that share a judgement_id are one ranking, place 1 the best, equal places ties."""
+        block.needs("item_id", "an id")
+        block.needs("judgement_id", "the id of its ranking")
+        self._known(block, "item_id")
+        places = _numbers(block.column("value"))
+        block.refuse(
+            ~(places >= 1),
+            "a place in a ranking must be a number of at least 1",
+            lambda row: repr(block.texts("value")[row]),
+            "Correct it.",
+        )
+        names = ("judgement_id", "item_id", "annotator_id", "created_at", "source")
+        columns = [block.texts(name) for name in names]
+        for row in np.flatnonzero(block.good).tolist():
+            ranking, item, *rest = (column[row] for column in columns)
+            key = (str(block.matched.source.path), int(block.numbers[row]), str(ranking), *rest)
+            known = self.rankings.setdefault(str(ranking), (key, []))
+            known[1].append((float(places[row]), str(item)))
+
+    def _rank_pairs(self) -> None:
+        """The comparisons that the rankings imply."""
+        buffers: dict[str, Buffer] = {}
+        for (file, row, name, person, created_at, source), placed in self.rankings.values():
+            tiers: dict[float, list[str]] = {}
+            for place, item in sorted(placed):
+                tiers.setdefault(place, []).append(item)
+            buffer = buffers.setdefault(file, Buffer(Path(file), Context(self.problems), source="ranking"))
+            cells = {"annotator_id": person, "created_at": created_at}
+            if source:
+                cells["source"] = source
+            buffer.ranking(row, list(tiers.values()), name=name, ties=True, **cells)
+        self.rankings.clear()
+        for buffer in buffers.values():
+            for rows in buffer.rest():
+                self.take(rows)
 
     # -- what they share -----------------------------------------------------------------------------------------
 
@@ -327,13 +382,14 @@ class Reading:
 
     def finish(self) -> pa.Table:
         """Close the tables; returns the items."""
+        self._rank_pairs()
         empty = {"judgements": JUDGEMENTS, "links": LINKS}
         for name, schema in empty.items():
             if name in self.writers:
                 self.writers.pop(name).close()
             elif self.folder is not None:
                 pq.write_table(schema.empty_table(), self.folder / f"{name}.parquet")
-        if self.closed:
+        if self.closed and self.items:
             return pa.concat_tables(self.items, promote_options="permissive").unify_dictionaries()
         return with_schema({"item_id": sorted(self.places)}, ITEMS)
 
@@ -350,7 +406,7 @@ class _Block:
 
     matched: Matched
     rows: pa.RecordBatch
-    first_row: int
+    numbers: IntArray  # (n,) the row of the file, from 1
     reading: Reading
     good: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -367,12 +423,21 @@ class _Block:
         return np.ones(self.n, dtype=bool)
 
     @property
+    def answered(self) -> BoolArray:
+        """Rows with an answer: those whose status says that there is none may lack a value."""
+        if not self.has("status"):
+            return self.all
+        status = self.decoded("status")
+        done = pc.or_kleene(status.is_null(), pc.equal(status, "done"))
+        return np.asarray(pc.fill_null(done, True).to_numpy(zero_copy_only=False))
+
+    @property
     def rest(self) -> tuple[str, ...]:
         return self.matched.rest
 
     def only(self, rows: BoolArray) -> "_Block":
         """The same block with other rows set aside; their problems were or will be counted elsewhere."""
-        return _Block(self.matched, self.rows, self.first_row, self.reading, rows.copy())
+        return _Block(self.matched, self.rows, self.numbers, self.reading, rows.copy())
 
     def has(self, name: str) -> bool:
         return name in self.matched.columns
@@ -405,11 +470,12 @@ class _Block:
     def refuse(self, bad: BoolArray, rule: str, value: Callable[[int], str], cure: str) -> None:
         path = self.matched.source.path
         self.reading.problems.check(
-            bad, self.good, file=str(path), first_row=self.first_row, rule=rule, value=value, cure=cure
+            bad, self.good, file=str(path), numbers=self.numbers, rule=rule, value=value, cure=cure
         )
 
-    def needs(self, name: str, what: str) -> None:
-        self.refuse(~self.is_valid(name), f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
+    def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
+        missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
+        self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
 
     def check_length(self, name: str) -> None:
         lengths = pc.fill_null(pc.utf8_length(self.decoded(name)), 0).to_numpy(zero_copy_only=False)
@@ -440,11 +506,14 @@ class _Block:
         if "annotator_id" in columns:
             reading.people.update(name for name in self.coded("annotator_id").dictionary.to_pylist() if name)
         reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
+        reading.conflicts.add(table)
         reading.put("judgements", table)
 
 
 def _numbers(column: pa.Array) -> FloatArray:
     """Numbers, NaN where there is none or it is not one."""
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     array = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     values = np.array([_number(value) for value in array.dictionary.to_pylist()] + [np.nan])
     return values[pc.fill_null(array.indices, len(values) - 1).to_numpy(zero_copy_only=False)]

@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 
 from accord.errors import InputError, MissingDataError
 
-__all__ = ["LONGEST_CELL", "Source", "open_source"]
+__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source"]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _BLOCK_BYTES = 16 << 20
 _BLOCK_ROWS = 200_000
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_JSON_LINES = (".jsonl", ".ndjson")
+JSON_LINES = (".jsonl", ".ndjson")
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -39,7 +39,7 @@ class Source:
         wanted = list(columns)
         if self.path.suffix in _SEPARATORS:
             return _csv_blocks(self.path, self.columns, wanted, coded)
-        if self.path.suffix in _JSON_LINES:
+        if self.path.suffix in JSON_LINES:
             return _encoded(_json_blocks(self.path, wanted), coded)
         return _encoded(_parquet_blocks(self.path, wanted), coded)
 
@@ -53,12 +53,12 @@ def open_source(path: str | Path) -> Source:
         raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
     if path.suffix in _SEPARATORS:
         names = _csv_names(path)
-    elif path.suffix in _JSON_LINES:
+    elif path.suffix in JSON_LINES:
         names = _json_names(path)
     elif path.suffix == ".parquet":
         names = _open_parquet(path).schema_arrow.names
     else:
-        known = ", ".join((*_SEPARATORS, *_JSON_LINES, ".parquet"))
+        known = ", ".join((*_SEPARATORS, *JSON_LINES, ".parquet"))
         raise InputError(f"a table's name must end in {known}; got {path.name!r}. Rename or convert it.")
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
@@ -104,7 +104,7 @@ def _csv_error(path: Path, error: Exception) -> InputError:
     """What Arrow says about a broken file, as rule, place and cure."""
     said = str(error)
     if "UTF8" in said or "UTF-8" in said:
-        return _not_utf8(path)
+        return not_utf8(path)
     if "straddling" in said:
         return InputError(
             f"a cell of {path} may have at most {LONGEST_CELL:,} characters; one row has more than {_BLOCK_BYTES:,} "
@@ -119,7 +119,8 @@ def _csv_error(path: Path, error: Exception) -> InputError:
     return InputError(f"{path} is not readable as a table: {said.splitlines()[0].rstrip('.')}.")
 
 
-def _not_utf8(path: Path) -> InputError:
+def not_utf8(path: Path) -> InputError:
+    """The error for a file that is not UTF-8, with the line."""
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     with path.open("rb") as file:
         for raw in file:
@@ -144,9 +145,13 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield row, decoder.decode(raw)
             except msgspec.ValidationError:
                 raise InputError(f"every line must be a JSON object; row {row:,} of {path} is not.") from None
+            except RecursionError:
+                raise InputError(
+                    f"JSON may not be nested more than a few hundred deep; row {row:,} of {path} is. Flatten it."
+                ) from None
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if "UTF-8" in str(error) or "utf-8" in str(error):
-                    raise _not_utf8(path) from None
+                    raise not_utf8(path) from None
                 raise InputError(f"every line must be JSON; row {row:,} of {path}: {error}. Mend it.") from None
 
 
@@ -165,7 +170,7 @@ def _json_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
     row = 0
     for row, record in _json_lines(path):
         for name, cells in columns.items():
-            cells.append(_as_text(record.get(name)))
+            cells.append(as_text(record.get(name)))
         if row % _BLOCK_ROWS == 0:
             yield _batch(columns)
             columns = {name: [] for name in wanted}
@@ -177,7 +182,8 @@ def _batch(columns: dict[str, list[str | None]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A value as the text of a cell; an empty one is missing."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -203,7 +209,7 @@ def _text_array(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type):
-        return pa.array([_as_text(value) for value in column.to_pylist()], pa.string())
+        return pa.array([as_text(value) for value in column.to_pylist()], pa.string())
     text = pc.cast(column, pa.string())
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
