@@ -251,6 +251,8 @@ class _Reader:
             return None
         text = as_text(task.data[key]) or ""
         given = as_text(task.data.get(f"{key}_id"))
+        if len(task.data) > 2 + sum(field.endswith("_id") for field in task.data):
+            self.context.lost["fields of a task besides the compared texts are not kept"] += 1
         if given is None:
             self.context.assumed["compared texts without an id are known by their words: equal texts are one item"] += 1
         return self.buffer.item(row, given or text_id(text), text, group_id=as_text(task.data.get("group_id")))

@@ -178,7 +178,7 @@ class Reading:
         said = block.coded("value")
         codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
-        if block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
+        if block.has("value") and block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
             plain, none = block.decoded("value"), pa.scalar(None, pa.string())
             named = pc.if_else(pc.equal(plain, left), "1", pc.if_else(pc.equal(plain, right), "0", none))
             if block.name_of("value") == "label":
