@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from accord.data.formats.registry import format_names, format_of
+from accord.data.formats.writing import write_csv
 from accord.data.project import Project
 from accord.errors import InputError
 
@@ -21,8 +22,8 @@ def _jsonl(frame: pd.DataFrame, path: Path) -> None:
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False),
-    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "csv": write_csv,
+    "tsv": lambda frame, path: write_csv(frame, path, sep="\t"),
     "jsonl": _jsonl,
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Context, Rows
 from accord.data.formats.sources import open_source
-from accord.data.formats.writing import plain_rows
+from accord.data.formats.writing import plain_rows, write_csv
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.typing import AnyArray
@@ -97,7 +97,7 @@ def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]
     folder.mkdir(parents=True, exist_ok=True)
     for name, names, rows in (("comparisons.csv", _PAIRS, votes), ("labels.csv", _LABELS, labels)):
         if rows:
-            pd.DataFrame(rows, columns=list(names)).to_csv(folder / name, index=False)
+            write_csv(pd.DataFrame(rows, columns=list(names)), folder / name)
             written[name] = len(rows)
     return written
 

@@ -13,7 +13,7 @@ from accord.data.formats.label_studio_export import write
 from accord.data.formats.offsets import place_span
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Buffer, Context, Rows, text_id
-from accord.data.formats.sources import as_text
+from accord.data.formats.sources import JSON_LINES, as_text
 
 __all__ = ["FORMAT"]
 
@@ -79,23 +79,23 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
 
 
 def _tasks(path: Path, config: LabelConfig) -> Iterator[tuple[int, _Task]]:
-    flat: bool | None = None
-    if path.suffix in (".json", ".jsonl", ".ndjson"):
+    flat = False  # whether the rows are JSON; the cells of a table hold lists as text
+    if path.suffix in (".json", *JSON_LINES):
         first = next((record for _, record in records(path, dict[str, Any])), {})
         flat = "data" not in first
         if not flat:
             yield from records(path, _Task)
             return
     for row, cells in rows_of(path):
-        yield row, _of_flat(cells, config, f"row {row:,} of {path}")
+        yield row, _of_flat(cells, config, f"row {row:,} of {path}", packed=not flat)
 
 
-def _of_flat(cells: dict[str, Any], config: LabelConfig, where: str) -> _Task:
+def _of_flat(cells: dict[str, Any], config: LabelConfig, where: str, *, packed: bool) -> _Task:
     """A task from a row in which the answers stand beside the data under the names of their questions."""
     data, results = {}, []
     for name, cell in cells.items():
         value = cell
-        if isinstance(cell, str) and cell[:1] in ("[", "{") and name not in _ABOUT:
+        if packed and isinstance(cell, str) and cell[:1] in ("[", "{") and name not in _ABOUT:
             value = _list_in_cell(cell, where)
         question = config.controls.get(name)
         found = _flat_answers(name, value, question)

@@ -10,6 +10,7 @@ import msgspec
 from accord.data.formats.json_stream import decode, rows_of
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Buffer, Context, Rows, text_id
+from accord.data.formats.sources import JSON_LINES
 from accord.data.formats.writing import plain_rows, write_lines
 from accord.data.project import Project
 from accord.errors import InputError
@@ -40,6 +41,8 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
 
 def _preference(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
     where = f"row {row:,} of {buffer.file}"
+    if buffer.file.suffix not in (".json", *JSON_LINES):
+        cells = {name: _unpacked(cell, where) for name, cell in cells.items()}
     try:
         prompt, _ = _content(cells.get("prompt"), where)
         (before, chosen), (_, rejected) = (_turns(cells.get(name), where) for name in ("chosen", "rejected"))
@@ -62,6 +65,16 @@ def _preference(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
     buffer.judgement(row, "pair", ids[0], other_id=ids[1], value="1", judgement_id=cells.get("id"))
 
 
+def _unpacked(cell: Any, where: str) -> Any:
+    """A cell of a table as the list of messages that it holds; any other text as it is."""
+    if not isinstance(cell, str) or not cell.startswith("[{"):
+        return cell
+    try:
+        return decode(cell, list[dict[str, Any]], where)
+    except InputError:
+        return cell
+
+
 def _turns(value: Any, where: str) -> tuple[str | None, str | None]:
     """What comes before the last message, and the last message."""
     text, messages = _content(value, where)
@@ -72,8 +85,6 @@ def _turns(value: Any, where: str) -> tuple[str | None, str | None]:
 
 def _content(value: Any, where: str) -> tuple[str | None, list[_Message] | None]:
     """A text, or messages as a text and as they are."""
-    if isinstance(value, str) and value.startswith("[{"):  # a list in a cell of a table
-        value = decode(value, list[dict[str, Any]], where)
     if isinstance(value, list):
         try:
             messages = msgspec.convert(value, list[_Message])

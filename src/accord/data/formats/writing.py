@@ -1,15 +1,17 @@
 """What the writers share: the judgements of a project in the order that files are written in."""
 
+import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pandas as pd
 
 from accord.data.project import Project
 
-__all__ = ["Judged", "answered", "judged_texts", "plain_rows", "write_lines"]
+__all__ = ["Judged", "answered", "judged_texts", "plain_rows", "write_csv", "write_lines"]
 
 
 @dataclass
@@ -67,3 +69,11 @@ def write_lines(path: Path, records: Iterable[Any]) -> int:
 def answered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The rows that have an answer."""
     return (row for row in rows if row["status"] in (None, "done"))
+
+
+def write_csv(frame: pd.DataFrame, path: Path, *, sep: str = ",") -> None:
+    """Write a table with separators."""
+    # A carriage return ends a line unless its cell is quoted, and nothing else makes pandas quote it.
+    texts = [frame[name] for name in frame.columns if frame[name].dtype == object]
+    returns = any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
+    frame.to_csv(path, index=False, sep=sep, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
