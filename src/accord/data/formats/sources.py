@@ -68,7 +68,10 @@ def open_source(path: str | Path) -> Source:
 
 def _csv_names(path: Path) -> list[str]:
     reader = _open_csv(path, pa.csv.ConvertOptions())
-    return list(reader.schema.names)
+    try:
+        return list(reader.schema.names)
+    except UnicodeDecodeError:
+        raise not_utf8(path) from None
 
 
 def _open_csv(path: Path, convert: Any) -> Any:
