@@ -150,6 +150,23 @@ def test_argilla_flat_records_keep_what_was_discarded():
     assert project.labels().tolist() == ["pos"]
 
 
+def test_argilla_settings_tell_fields_from_metadata(tmp_path):
+    flat = tmp_path / "flat.jsonl"
+    flat.write_text(
+        '{"id": "r", "town": "Ulm", "text": "Superb soup.", "why.responses": [[{"start": 0, "end": 6, "label": "x"}]], '
+        '"why.responses.users": ["u"], "why.responses.status": ["submitted"]}\n'
+    )
+    with pytest.raises(InputError, match="spans need the settings"):
+        read(flat)
+    config = tmp_path / "settings.json"
+    config.write_text(
+        '{"fields": [{"name": "text"}], "questions": [{"name": "why", "settings": {"type": "span", "field": "text"}}]}'
+    )
+    project = read(flat, config=config)
+    assert judged(project, "span", "item_id", "quote", "value", "annotator_id") == [("r", "Superb", "x", "u")]
+    assert project.frames()["items"]["meta.town"].tolist() == ["Ulm"]
+
+
 def test_argilla_rankings_have_ties():
     project = read("argilla/ranking.json")
     words = texts(project)

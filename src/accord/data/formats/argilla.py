@@ -58,12 +58,12 @@ def _detect(seen: Glimpse) -> str | None:
 
 
 def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
-    questions = _questions(context.config)
+    questions, fields = _settings(context.config)
     for path in paths:
         buffer = Buffer(path, context, source=_SOURCE)
         for row, cells in rows_of(path):
             try:
-                record = msgspec.convert(cells if "fields" in cells else _of_flat(cells, path, row), _Record)
+                record = msgspec.convert(cells if "fields" in cells else _of_flat(cells, fields, path, row), _Record)
             except msgspec.ValidationError as error:
                 said = str(error)
                 raise InputError(
@@ -77,18 +77,21 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
         context.assumed["without settings a text is a label, a number a score, a list what its entries are"] += 1
 
 
-def _questions(config: Path | None) -> dict[str, dict[str, Any]]:
-    """What the settings say of each question."""
+def _settings(config: Path | None) -> tuple[dict[str, dict[str, Any]], set[str]]:
+    """What the settings say of each question, and the names of the fields."""
     if config is None:
-        return {}
+        return {}, set()
     settings = whole(config, dict[str, Any])
     entries = settings.get("questions")
     if not isinstance(entries, list):
         raise InputError(f"the settings of Argilla have a list of questions; {config} has none. Use its settings.json.")
-    return {str(entry.get("name")): entry.get("settings") or {} for entry in entries if isinstance(entry, dict)}
+    known = {str(entry.get("name")): entry.get("settings") or {} for entry in entries if isinstance(entry, dict)}
+    fields = settings.get("fields")
+    named = fields if isinstance(fields, list) else []
+    return known, {str(entry.get("name")) for entry in named if isinstance(entry, dict)}
 
 
-def _of_flat(cells: dict[str, Any], path: Path, row: int) -> dict[str, Any]:
+def _of_flat(cells: dict[str, Any], known: set[str], path: Path, row: int) -> dict[str, Any]:
     """A record whose questions stand in columns like ``quality.responses``."""
     names = [name.removesuffix(".responses") for name in cells if name.endswith(".responses")]
     responses: dict[str, list[dict[str, Any]]] = {}
@@ -106,13 +109,12 @@ def _of_flat(cells: dict[str, Any], path: Path, row: int) -> dict[str, Any]:
     suggested = {name for name in cells if ".suggestion" in name and cells[name] not in (None, [])}
     answers = {name for name in cells if any(name.startswith(f"{question}.") for question in names)}
     rest = {name: value for name, value in cells.items() if name not in answers and name not in own}
-    fields = {
-        name: value for name, value in rest.items() if isinstance(value, str) and not name.startswith("metadata.")
-    }
-    meta = {name.removeprefix("metadata."): value for name, value in rest.items() if name not in fields}
-    # In a flat record fields and metadata look alike; what a project calls its own is metadata.
-    for name in [name for name in fields if name in _OWN or name.endswith("_id")]:
-        meta[name] = fields.pop(name)
+    # In a flat record fields and metadata look alike. The settings tell them apart; without them the texts are the
+    # fields, but for what a project calls its own.
+    texts = {name for name, value in rest.items() if isinstance(value, str) and not name.startswith("metadata.")}
+    chosen = known or {name for name in texts if name not in _OWN and not name.endswith("_id")}
+    fields = {name: value for name, value in rest.items() if name in chosen and value is not None}
+    meta = {name.removeprefix("metadata."): value for name, value in rest.items() if name not in chosen}
     return {
         "id": cells.get("id"),
         "fields": fields,

@@ -4,7 +4,7 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from accord.data.formats.blocks import Block, numbers_of
 from accord.data.formats.conflicts import Conflicts
 from accord.data.formats.problems import Problems
 from accord.data.formats.rows import Buffer, Context, Rows
 from accord.data.formats.schemas import Matched, Role
-from accord.data.formats.sources import LONGEST_CELL, Source
+from accord.data.formats.sources import Source
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
-from accord.typing import BoolArray, FloatArray, IntArray, Progress
+from accord.typing import BoolArray, FloatArray, Progress
 
 __all__ = ["Reading", "Rules"]
 
@@ -72,7 +73,7 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                self._step(role.name)(_Block(matched, block, np.arange(row, row + block.num_rows), self))
+                self._step(role.name)(Block(matched, block, np.arange(row, row + block.num_rows), self))
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
@@ -85,10 +86,10 @@ class Reading:
         rest = tuple(name for name in names if name not in known)
         matched = Matched(Source(rows.file, tuple(names)), role, {name: name for name in names if name in known}, rest)
         self.closed = self.closed or rows.table == "items"
-        self._step(rows.table)(_Block(matched, rows.batch, rows.numbers, self))
+        self._step(rows.table)(Block(matched, rows.batch, rows.numbers, self))
 
-    def _step(self, name: str) -> "Callable[[_Block], None]":
-        steps: dict[str, Callable[[_Block], None]] = {
+    def _step(self, name: str) -> "Callable[[Block], None]":
+        steps: dict[str, Callable[[Block], None]] = {
             "items": self._items,
             "votes": self._votes,
             "scores": self._scores,
@@ -99,7 +100,7 @@ class Reading:
         }
         return steps[name]
 
-    def _items(self, block: "_Block") -> None:
+    def _items(self, block: Block) -> None:
         ids = block.texts("item_id")
         block.check_length("text")
         block.needs("item_id", "an id")
@@ -125,7 +126,7 @@ class Reading:
                     given,
                 )
 
-    def _new_ids(self, block: "_Block", ids: Sequence[str | None]) -> None:
+    def _new_ids(self, block: Block, ids: Sequence[str | None]) -> None:
         repeated = np.zeros(block.n, dtype=bool)
         texts = block.texts("text")
         for row, name in enumerate(ids):
@@ -138,7 +139,7 @@ class Reading:
                 self.texts[name] = texts[row] or ""
         block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
 
-    def _questions(self, block: "_Block") -> pa.Table | None:
+    def _questions(self, block: Block) -> pa.Table | None:
         """The questions that stand beside the comments, as items of their own."""
         if not block.has("question"):
             return None
@@ -162,7 +163,7 @@ class Reading:
     def _keep_items(self, table: pa.Table, questions: pa.Table | None) -> None:
         self.items += [table] if questions is None else [questions, table]
 
-    def _votes(self, block: "_Block") -> None:
+    def _votes(self, block: Block) -> None:
         block.needs("item_id", "a left id")
         block.needs("other_id", "a right id")
         left, right = block.decoded("item_id"), block.decoded("other_id")
@@ -174,7 +175,7 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("pair", names, block.all, value=value)
 
-    def _vote_values(self, block: "_Block", left: pa.Array, right: pa.Array) -> pa.Array:
+    def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
         said = block.coded("value")
         codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
@@ -198,7 +199,7 @@ class Reading:
         )
         return pc.dictionary_encode(value)
 
-    def _scores(self, block: "_Block") -> None:
+    def _scores(self, block: Block) -> None:
         block.needs("item_id", "an id")
         block.needs("aspect", "an aspect")
         self._known(block, "item_id")
@@ -206,8 +207,8 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("score", names, block.all)
 
-    def _check_scores(self, block: "_Block", column: pa.Array, given: BoolArray) -> None:
-        values = _numbers(column)
+    def _check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
+        values = numbers_of(column)
         highest = self.rules.n_ranks
         wrong = given & ~((values >= 1) & (values <= highest) & (values == np.floor(values)))
         block.refuse(
@@ -217,14 +218,14 @@ class Reading:
             "Correct it, or say how many ranks there are with --ranks.",
         )
 
-    def _labels(self, block: "_Block") -> None:
+    def _labels(self, block: Block) -> None:
         block.needs("item_id", "an id")
         block.needs("value", "a label", of=block.answered)
         self._known(block, "item_id")
         self._check_labels(block, "value", block.answered)
         block.write("label", {name: name for name in JUDGEMENTS.names if name != "kind"}, block.all)
 
-    def _check_labels(self, block: "_Block", name: str, given: BoolArray) -> None:
+    def _check_labels(self, block: Block, name: str, given: BoolArray) -> None:
         if not self.rules.labels:
             return
         column = block.decoded(name)
@@ -236,10 +237,10 @@ class Reading:
             "Correct it, or name it with --labels.",
         )
 
-    def _spans(self, block: "_Block") -> None:
+    def _spans(self, block: Block) -> None:
         block.needs("item_id", "an id")
         self._known(block, "item_id")
-        start, end = _numbers(block.column("start")), _numbers(block.column("end"))
+        start, end = numbers_of(block.column("start")), numbers_of(block.column("end"))
         ids = block.texts("item_id")
         lengths = np.array([len(self.texts.get(name or "", "")) for name in ids])
         nothing = np.isnan(start) & np.isnan(end) & ~block.is_valid("start") & ~block.is_valid("end")
@@ -258,7 +259,7 @@ class Reading:
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("span", names, block.all)
 
-    def _check_quotes(self, block: "_Block", ids: Sequence[str | None], start: FloatArray, end: FloatArray) -> None:
+    def _check_quotes(self, block: Block, ids: Sequence[str | None], start: FloatArray, end: FloatArray) -> None:
         quotes = block.texts("quote")
         wrong = np.zeros(block.n, dtype=bool)
         for row in np.flatnonzero(block.good & block.is_valid("quote") & ~np.isnan(start)).tolist():
@@ -273,7 +274,7 @@ class Reading:
             "Correct the offsets or the quote.",
         )
 
-    def _links(self, block: "_Block") -> None:
+    def _links(self, block: Block) -> None:
         for name in ("src_id", "dst_id"):
             block.needs(name, "two ends")
             self._known(block, name)
@@ -281,7 +282,7 @@ class Reading:
         same = pc.fill_null(pc.equal(source, target), False).to_numpy(zero_copy_only=False)
         block.refuse(same, "a link joins two different texts", lambda row: f"{source[row]} twice", "Drop the row.")
         if block.has("weight"):
-            weight = _numbers(block.column("weight"))
+            weight = numbers_of(block.column("weight"))
             block.refuse(
                 block.is_valid("weight") & ~(weight >= 0),
                 "a link's weight must be a number of at least 0",
@@ -290,12 +291,12 @@ class Reading:
             )
         columns = {name: block.column(name) for name in LINKS.names if block.has(name)}
         if block.has("weight"):
-            columns["weight"] = pa.array(_numbers(block.column("weight")), pa.float64(), from_pandas=True)
+            columns["weight"] = pa.array(numbers_of(block.column("weight")), pa.float64(), from_pandas=True)
         table = with_schema(columns, LINKS).filter(pa.array(block.good))
         self.n_links += table.num_rows
         self.put("links", table)
 
-    def _judgements(self, block: "_Block") -> None:
+    def _judgements(self, block: Block) -> None:
         """A table that Accord wrote itself."""
         kinds = block.texts("kind")
         block.refuse(
@@ -315,12 +316,12 @@ class Reading:
             if rows.any():
                 step(block.only(rows))
 
-    def _ranks(self, block: "_Block") -> None:
+    def _ranks(self, block: Block) -> None:
         """Places in rankings: rows that share a judgement_id are one ranking, place 1 the best, equal places ties."""
         block.needs("item_id", "an id")
         block.needs("judgement_id", "the id of its ranking")
         self._known(block, "item_id")
-        places = _numbers(block.column("value"))
+        places = numbers_of(block.column("value"))
         block.refuse(
             ~(places >= 1),
             "a place in a ranking must be a number of at least 1",
@@ -354,7 +355,7 @@ class Reading:
 
     # -- what they share -----------------------------------------------------------------------------------------
 
-    def _known(self, block: "_Block", name: str) -> None:
+    def _known(self, block: Block, name: str) -> None:
         """Refuse ids that the items do not have; without a table of items every id is new and fine."""
         column = block.coded(name)
         distinct = column.dictionary.to_pylist()
@@ -398,129 +399,3 @@ class Reading:
         for writer in self.writers.values():
             writer.close()
         self.writers.clear()
-
-
-@dataclass
-class _Block:
-    """Some rows of a file, with our names for its columns and a mask of the rows that are still good."""
-
-    matched: Matched
-    rows: pa.RecordBatch
-    numbers: IntArray  # (n,) the row of the file, from 1
-    reading: Reading
-    good: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
-
-    def __post_init__(self) -> None:
-        if not self.good.size:
-            self.good = np.ones(self.rows.num_rows, dtype=bool)
-
-    @property
-    def n(self) -> int:
-        return self.rows.num_rows
-
-    @property
-    def all(self) -> BoolArray:
-        return np.ones(self.n, dtype=bool)
-
-    @property
-    def answered(self) -> BoolArray:
-        """Rows with an answer: those whose status says that there is none may lack a value."""
-        if not self.has("status"):
-            return self.all
-        status = self.decoded("status")
-        done = pc.or_kleene(status.is_null(), pc.equal(status, "done"))
-        return np.asarray(pc.fill_null(done, True).to_numpy(zero_copy_only=False))
-
-    @property
-    def rest(self) -> tuple[str, ...]:
-        return self.matched.rest
-
-    def only(self, rows: BoolArray) -> "_Block":
-        """The same block with other rows set aside; their problems were or will be counted elsewhere."""
-        return _Block(self.matched, self.rows, self.numbers, self.reading, rows.copy())
-
-    def has(self, name: str) -> bool:
-        return name in self.matched.columns
-
-    def name_of(self, name: str) -> str:
-        return self.matched.columns[name].strip().lower()
-
-    def raw(self, theirs: str) -> pa.Array:
-        return self.rows.column(theirs)
-
-    def column(self, name: str) -> pa.Array:
-        if not self.has(name):
-            return pa.nulls(self.n, pa.string())
-        return self.raw(self.matched.columns[name])
-
-    def decoded(self, name: str) -> pa.Array:
-        column = self.column(name)
-        return pc.cast(column, pa.string()) if pa.types.is_dictionary(column.type) else column
-
-    def coded(self, name: str) -> pa.Array:
-        column = self.column(name)
-        return column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
-
-    def texts(self, name: str) -> list[str | None]:
-        return self.decoded(name).to_pylist()
-
-    def is_valid(self, name: str) -> BoolArray:
-        return self.column(name).is_valid().to_numpy(zero_copy_only=False)
-
-    def refuse(self, bad: BoolArray, rule: str, value: Callable[[int], str], cure: str) -> None:
-        path = self.matched.source.path
-        self.reading.problems.check(
-            bad, self.good, file=str(path), numbers=self.numbers, rule=rule, value=value, cure=cure
-        )
-
-    def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
-        missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
-        self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
-
-    def check_length(self, name: str) -> None:
-        lengths = pc.fill_null(pc.utf8_length(self.decoded(name)), 0).to_numpy(zero_copy_only=False)
-        self.refuse(
-            lengths > LONGEST_CELL,
-            f"a cell may have at most {LONGEST_CELL:,} characters",
-            lambda row: f"{lengths[row]:,}",
-            "Shorten it, or close the quotation mark that was left open.",
-        )
-
-    def write(self, kind: str, names: Mapping[str, str], given: BoolArray, **columns: pa.Array) -> None:
-        """Append judgements whose columns are those of the file."""
-        found = {ours: self.column(theirs) for ours, theirs in names.items() if self.has(theirs)}
-        for name in ("start", "end", "response_ms", "propensity"):
-            if name in found:
-                numbers = pa.array(_numbers(found[name]), pa.float64(), from_pandas=True)
-                found[name] = pc.cast(numbers, JUDGEMENTS.field(name).type, safe=False)
-        self.write_columns(kind, {**found, **columns}, given)
-
-    def write_columns(self, kind: str, columns: Mapping[str, Any], given: BoolArray) -> None:
-        """Append judgements of one kind."""
-        reading = self.reading
-        kinds = pa.DictionaryArray.from_arrays(pa.array(np.zeros(self.n, np.int32)), pa.array([kind]))
-        table = with_schema({"kind": kinds, **columns}, JUDGEMENTS)
-        keep = self.good & given
-        if not keep.all():
-            table = table.filter(pa.array(keep))
-        if "annotator_id" in columns:
-            reading.people.update(name for name in self.coded("annotator_id").dictionary.to_pylist() if name)
-        reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
-        reading.conflicts.add(table)
-        reading.put("judgements", table)
-
-
-def _numbers(column: pa.Array) -> FloatArray:
-    """Numbers, NaN where there is none or it is not one."""
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
-    array = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
-    values = np.array([_number(value) for value in array.dictionary.to_pylist()] + [np.nan])
-    return values[pc.fill_null(array.indices, len(values) - 1).to_numpy(zero_copy_only=False)]
-
-
-def _number(value: str | None) -> float:
-    try:
-        return float(value) if value is not None else np.nan
-    except ValueError:
-        return np.nan
