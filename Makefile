@@ -1,5 +1,5 @@
 # make setup   a virtual environment with everything the other targets need
-# make run     Accord at work on its example project
+# make run     Accord at work on its examples: a ranking with its report, then the studio
 # make test    every check and every test
 # make bench   Accord against its peers, written to benchmarks/results.json
 # make docs    the documentation as HTML
@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.accord-setup
 # One test process a core; set to 0 to run the tests in one process.
 JOBS ?= auto
+# Where the studio of `make run` listens.
+PORT ?= 8765
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
@@ -25,6 +27,7 @@ $(STAMP): pyproject.toml
 
 run: setup
 	@$(BIN)/accord rank --example arguments --report accord-report.html
+	@$(BIN)/accord studio --demo --port $(PORT)
 
 lint: setup
 	$(BIN)/ruff check .

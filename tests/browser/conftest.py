@@ -1,6 +1,7 @@
 """A real studio process and a real browser."""
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -11,8 +12,9 @@ from contextlib import closing
 
 import pytest
 
-from accord.store import people, projects
+from accord.store import judgements, people, projects
 from accord.store.database import open_database
+from accord.store.judgements import Judgement
 from requirements import missing
 
 TEXTS = [
@@ -27,6 +29,21 @@ QUIET = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+
+def some_votes(items, n=90):
+    """Votes of five people who mostly prefer the texts that come first."""
+    rng = random.Random(0)
+    votes = []
+    for i in range(n):
+        a, b = sorted(rng.sample(range(len(items)), 2))
+        votes.append(
+            Judgement(
+                request_id=f"seeded-{i:04d}", kind="pair", item=items[a].key, other=items[b].key,
+                value=1.0 if rng.random() < 0.75 else 0.0, annotator_id=f"voter {i % 5}", source="test",
+            )
+        )  # fmt: skip
+    return votes
 
 
 def free_port():
@@ -74,6 +91,8 @@ def studio_url(tmp_path_factory):
                 question = {"item_id": "Ban bottled water?", "text": "Should we ban bottled water?"}
                 rows = [{**question, "group_id": "Ban bottled water?"}, *rows]
             projects.add_items(c, key, rows)
+            if word == "pairs":
+                judgements.append(c, key, some_votes(projects.find_items(c, key)[0]))
     database.close()
     port = free_port()
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}

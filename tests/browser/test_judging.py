@@ -1,6 +1,8 @@
 import re
+import time
 
 import pytest
+from ranking import wait_for_ranking
 
 pytestmark = pytest.mark.browser
 
@@ -112,6 +114,23 @@ def test_label_linked_texts(page):
     page.locator("#text").filter(has_text=re.compile(".{10}")).wait_for()
     page.get_by_role("button", name="yes").click()
     wait_count(page, 1)
+
+
+def test_votes_change_the_ranking(page):
+    open_project(page, "pairs")
+    address = page.url
+    for n in range(1, 6):
+        page.keyboard.press("1")
+        wait_count(page, n)
+    page.goto(address.replace("/judge", "/results"))
+    wait_for_ranking(page)
+    seen = int(re.search(r"([\d,]+) votes seen", page.locator("main").inner_text()).group(1))
+    deadline = time.monotonic() + 120
+    while seen < 95 and time.monotonic() < deadline:
+        page.wait_for_timeout(1000)
+        page.reload()
+        seen = int(re.search(r"([\d,]+) votes seen", page.locator("main").inner_text()).group(1))
+    assert seen >= 95  # the ninety votes that were there and these five
 
 
 @pytest.mark.parametrize("tab", ["Texts", "People", "Export"])

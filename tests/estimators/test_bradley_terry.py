@@ -153,3 +153,11 @@ def test_it_is_saved_and_loaded_without_pickle(ranker, tmp_path):
     project = Project("pairs", with_schema({"item_id": list("abcd")}, ITEMS))
     save_model(ranker, tmp_path / "m", word="pairs", project=project)
     assert_array_equal(load_model(tmp_path / "m").model.rank(), ranker.rank())
+
+
+@pytest.mark.parametrize(
+    "setting", [{"alpha": np.nan}, {"alpha": np.inf}, {"alpha": None}, {"max_iter": 0}, {"max_iter": None}, {"tol": -1}]
+)
+def test_settings_without_a_meaning_are_refused(setting):
+    with pytest.raises(InputError, match=next(iter(setting))):
+        BradleyTerryRanker(**setting).fit([("a", "b")], [1])

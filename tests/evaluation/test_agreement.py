@@ -68,3 +68,10 @@ def test_cohen_of_the_published_example():
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     assert cohen_kappa(first, second) == pytest.approx(0.4)
     assert cohen_kappa(["a", "a"], ["a", "a"]) == 1.0
+
+
+def test_a_single_row_is_not_a_table():
+    with pytest.raises(InputError, match="table of items"):
+        fleiss_kappa([1, 2])
+    with pytest.raises(InputError, match="table of annotators"):
+        krippendorff_alpha([1, 2])

@@ -124,3 +124,29 @@ def test_rows_must_match():
         metrics.accuracy([1, 2], [1])
     with pytest.raises(InputError, match="there is none"):
         metrics.accuracy([], [])
+
+
+def test_kappa_measures_distances_in_ranks_even_where_a_rank_does_not_occur():
+    truth, predicted = np.array([1, 1, 5, 5, 2, 1]), np.array([1, 2, 5, 1, 2, 5])
+    # By its definition: 1 − mean squared distance / that of all pairs of a truth and a prediction.
+    chance = ((truth[:, None] - predicted[None, :]) ** 2).mean()
+    assert metrics.quadratic_kappa(truth, predicted) == pytest.approx(1.0 - ((truth - predicted) ** 2).mean() / chance)
+    assert metrics.quadratic_kappa([2, 2, 0], [2, 2, 1]) == 1.0
+    with pytest.raises(InputError, match="known rank"):
+        metrics.quadratic_kappa([0, 0], [1, 2])
+
+
+@pytest.mark.parametrize("metric", [metrics.accuracy, metrics.ranking_loss, metrics.precision_recall_f1])
+def test_a_column_is_not_compared_with_a_row(metric):
+    with pytest.raises(InputError, match="same shape"):
+        metric(np.array([1, 2, 1]), np.array([[1], [2], [1]]))
+
+
+@pytest.mark.parametrize("metric", [metrics.cross_entropy, metrics.expected_calibration_error])
+def test_what_is_no_probability_or_no_class_is_refused(metric):
+    for wrong in ([1.7, 0.2], [-0.3, 0.2], [np.nan, 0.2]):
+        with pytest.raises(InputError, match=r"\[0, 1\]"):
+            metric([1, 0], wrong)
+    for truth in ([-1, 0], [0, 2], [0.5, 0]):
+        with pytest.raises(InputError, match=r"0\.\.1"):
+            metric(truth, np.full((2, 2), 0.5))

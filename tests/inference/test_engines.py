@@ -1,5 +1,8 @@
 """Every engine against plain enumeration, from one node and no edge upward."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -180,3 +183,21 @@ def test_settings_out_of_range_are_refused():
         belief_propagation(graphs, mode="mean")
     with pytest.raises(InputError, match="less than 1; got 1"):
         belief_propagation(graphs, damping=1.0)
+
+
+def test_a_large_graph_is_walked_in_another_order_with_the_same_result():
+    rng = np.random.default_rng(5)
+    n = 2**17 + 1000
+    straight = Graphs.chain(rng.normal(size=(n, 2)), [n], 0.5 * rng.normal(size=n - 1))
+    order = rng.permutation(n - 1)
+    mixed = Graphs.from_edges(straight.node_scores, straight.edges[order], straight.edge_scores[order])
+    found, truth = belief_propagation(mixed, tol=1e-10), chain(straight)
+    assert_allclose(found.node_marginals, truth.node_marginals, atol=1e-8)
+    assert_allclose(found.edge_marginals, truth.edge_marginals[order], atol=1e-8)
+    assert_allclose(found.log_partition, truth.log_partition, rtol=1e-12)
+
+
+def test_importing_accord_compiles_nothing():
+    code = "import accord, sys; print('numba' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"

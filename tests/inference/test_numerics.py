@@ -48,3 +48,8 @@ def test_cholesky_mends_a_singular_matrix_and_refuses_a_negative_one():
     assert_allclose(factor @ factor.T, ones, atol=1e-3)
     with pytest.raises(InputError, match="positive definite"):
         cholesky(np.array([[1.0, 3.0], [3.0, 1.0]]))
+
+
+def test_cholesky_names_the_jitter_it_tried():
+    with pytest.raises(InputError, match=r"with 0\.01 added"):
+        cholesky(np.diag([-1.0, 3.0]), jitter=1e-4, max_tries=3)

@@ -2,10 +2,12 @@ import io
 import re
 import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
-from accord.store import judgements, projects, scores
+from accord.store import judgements, people, projects, scores
 from accord.store.judgements import Judgement
 from accord.studio.app import create_app
 from accord.studio.security import Passwords
@@ -127,3 +129,40 @@ def test_exports_hold_the_ids_and_run_no_formulas(studio):
         assert archive.namelist() == [f"items.{form}", f"judgements.{form}"]
     text = zipfile.ZipFile(io.BytesIO(client.get(f"/api/projects/{project}/export").content)).read("items.csv").decode()
     assert "'=HYPERLINK" in text
+
+
+def test_nobody_sees_a_page_of_a_project_of_others(studio):
+    owner, stranger = studio.person(), studio.person()
+    project = studio.project(owner)
+    client, nobody = studio.client(stranger), studio.client()
+    paths = [*pages_of(project), f"/projects/{project}/texts/1"]
+    for path in paths:
+        assert client.get(path).status_code == 404, path
+        assert nobody.get(path, follow_redirects=False).status_code == 303, path
+
+
+def test_a_judge_does_not_see_the_owners_pages(studio):
+    owner, judge = studio.person(), studio.person()
+    project = studio.project(owner)
+    studio.join(project, judge, "judge")
+    client = studio.client(judge)
+    assert [client.get(path).status_code for path in pages_of(project)] == [200, 200, 200, 403, 403]
+
+
+def test_an_upload_that_is_too_large_or_unpacks_too_large_is_refused(studio, monkeypatch):
+    owner = studio.person()
+    app = create_app(studio.database, passwords=Passwords(fast=True), most_upload=2**20)
+    with studio.database.write() as c:
+        token = people.start_session(c, owner.id)
+    client = TestClient(app, headers={"authorization": f"Bearer {token}"})
+    assert upload(client, b"x" * (2**20 + 1)).status_code == 413
+    # A small file of very many equal rows: 5 MB when unpacked.
+    table = pa.table({"item_id": [str(i) for i in range(5)], "text": ["a" * 10**6] * 5})
+    bomb = io.BytesIO()
+    pq.write_table(table, bomb, compression="zstd", use_dictionary=False)
+    assert len(bomb.getvalue()) < 2**16
+    monkeypatch.setattr("accord.workflows.exchange._MOST_UNPACKED", 10**6)
+    answer = upload(client, bomb.getvalue(), "texts.parquet")
+    assert answer.status_code == 422
+    assert "when unpacked" in answer.json()["detail"]
+    app.state.studio.writer.close()

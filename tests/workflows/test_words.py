@@ -93,3 +93,15 @@ def test_unknown_settings_are_refused_with_the_known_ones():
 def test_text_for_a_number_is_refused():
     with pytest.raises(InputError, match="'alpha' of BradleyTerryRanker must be a number; got 'x'"):
         configured(BradleyTerryRanker, {"alpha": "x"})
+
+
+@pytest.mark.parametrize("seed", [-3, 0.5, "x"])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(InputError, match="random_state"):
+        configured(BradleyTerryRanker, {"random_state": seed})
+
+
+def test_a_folder_is_refused_before_anything_is_trained(project, word, tmp_path):
+    word.train = lambda project, settings, progress: pytest.fail("trained for nothing")
+    with pytest.raises(InputError, match="is a folder"):
+        train(project, tmp_path, settings={}, progress=quiet)

@@ -27,8 +27,7 @@ def reproduce(
     with progress_bars(hidden=json) as progress:
         result = run(word, quick=quick, progress=progress, workers=workers)
     if results is not None:
-        results.parent.mkdir(parents=True, exist_ok=True)
-        results.write_text(result.to_markdown(), encoding="utf-8")
+        result.write(results)
     if json:
         print_json(result.to_json())
     else:

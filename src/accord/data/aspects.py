@@ -1,5 +1,6 @@
 """Aspects: several scores for one text."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,7 +13,20 @@ from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
 
-__all__ = ["AspectRatings"]
+__all__ = ["AspectRatings", "whole_ranks"]
+
+
+def whole_ranks(values: Any, aspects: Sequence[str] | ObjectArray, n_ranks: int) -> IntArray:
+    """Ranks 1..n_ranks as small integers, 0 where missing, shape (n, n_aspects); anything else is refused."""
+    values = np.asarray(values)
+    bad = (values < 0) | (values > n_ranks) | (values != np.floor(values))
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        raise InputError(
+            f"a rank must be a whole number in 1..{n_ranks}, or 0 if missing; row {row + 1} has "
+            f"{values[row, column]:g} for {aspects[column]!r}. Correct it or set n_ranks."
+        )
+    return values.astype(np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +58,7 @@ class AspectRatings:
         shape = (self.items.n_items, len(self.aspects))
         if ranks.shape != shape:
             raise InputError(f"ranks must have shape (n_items, n_aspects) = {shape}; they have {ranks.shape}.")
-        bad = (ranks < 0) | (ranks > self.n_ranks) | (ranks != np.floor(ranks))
-        if bad.any():
-            row, column = (int(i) for i in np.argwhere(bad)[0])
-            raise InputError(
-                f"a rank must be a whole number in 1..{self.n_ranks}, or 0 if missing; row {row + 1} has "
-                f"{ranks[row, column]:g} for {self.aspects[column]!r}. Correct it or set n_ranks."
-            )
-        put(self, "ranks", frozen(ranks.astype(np.int8)))
+        put(self, "ranks", frozen(whole_ranks(ranks, self.aspects, self.n_ranks)))
 
     @property
     def n_items(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import float_column, frozen, id_column, look_up
+from accord.data.columns import float_column, frozen, id_column, look_up, numbers
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -92,14 +92,17 @@ class Links:
 
     @classmethod
     def from_table(cls, table: Any) -> "Links":
-        """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``."""
+        """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``.
+
+        A link without a weight weighs 1, as all do in a table without weights.
+        """
         frame = as_frame(table)
         require_columns(frame, ["src_id", "dst_id"], what="links")
         return cls(
             frame["src_id"].to_numpy(object),
             frame["dst_id"].to_numpy(object),
             optional_column(frame, "kind"),
-            frame["weight"].to_numpy() if "weight" in frame else None,
+            numbers(frame["weight"].fillna(1.0), what="link weight") if "weight" in frame else None,
             frame["context"].fillna("").to_numpy(object) if "context" in frame else None,
         )
 

@@ -20,7 +20,7 @@ from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["Comparisons"]
+__all__ = ["Comparisons", "pair_frame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +112,18 @@ class Comparisons:
         return pd.DataFrame({"left": ids[self.left], "right": ids[self.right]}), self.value.astype(np.float64)
 
     @classmethod
+    def from_xy(
+        cls, X: Any, y: Any, items: Items | None = None, *, annotator: Any = None, sample_weight: Any = None
+    ) -> "Comparisons":
+        """Votes as estimators take them: ``X`` with the ids ``left`` and ``right``, ``y`` the values."""
+        frame = pair_frame(X).assign(value=_one_a_row(y, len(X), what="value"))
+        if annotator is not None:
+            frame["annotator_id"] = _one_a_row(annotator, len(X), what="annotator")
+        if sample_weight is not None:
+            frame["weight"] = _one_a_row(sample_weight, len(X), what="sample weight")
+        return cls.from_table(frame, items)
+
+    @classmethod
     def from_table(cls, table: Any, items: Items | None = None) -> "Comparisons":
         """Votes of a table with ``left``, ``right``, ``value`` and optionally ``annotator_id`` and ``weight``.
 
@@ -146,6 +158,27 @@ class Comparisons:
         if self.weight is not None:
             columns["weight"] = self.weight
         return pd.DataFrame(columns)
+
+
+def pair_frame(X: Any) -> pd.DataFrame:
+    """The ids ``left`` and ``right`` of a table or an array with two columns."""
+    if not hasattr(X, "columns") and not isinstance(X, dict):
+        pairs = np.empty((len(X), 2), dtype=object)
+        try:
+            pairs[:] = [tuple(row) for row in X] if len(X) else np.empty((0, 2))
+        except (TypeError, ValueError):
+            raise InputError("X must have two columns, the ids of the left and of the right item.") from None
+        return pd.DataFrame(pairs, columns=["left", "right"])
+    frame = as_frame(X)
+    require_columns(frame, ["left", "right"], what="pairs")
+    return frame[["left", "right"]].reset_index(drop=True)
+
+
+def _one_a_row(values: Any, n: int, *, what: str) -> AnyArray:
+    column = np.asarray(values)
+    if column.shape != (n,):
+        raise InputError(f"every pair needs one {what}; there are {n} pairs and the shape is {column.shape}.")
+    return column
 
 
 def _ids_of(left: "pd.Series[Any]", right: "pd.Series[Any]") -> list[str]:

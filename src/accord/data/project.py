@@ -368,7 +368,11 @@ def _codes(column: pa.ChunkedArray) -> tuple[IntArray, ObjectArray]:
         return np.full(len(column), -1, dtype=np.int32), np.empty(0, dtype=object)
     array = _coded(column)
     codes = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32, copy=False), np.array(array.dictionary.to_pylist(), dtype=object)
+    # Rows that were left out leave their values in the dictionary; only those that still occur count.
+    occurs = np.bincount(codes[codes >= 0], minlength=len(array.dictionary)) > 0
+    places = np.append(np.cumsum(occurs) - 1, -1)
+    names = np.array(array.dictionary.to_pylist(), dtype=object)[occurs]
+    return places[codes].astype(np.int32, copy=False), names
 
 
 def _positions(column: pa.ChunkedArray, items: Items, *, what: str) -> IntArray:

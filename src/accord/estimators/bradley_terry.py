@@ -1,6 +1,8 @@
 """Regularised Bradley–Terry: ranks items by votes alone, without looking at their texts."""
 
 import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,13 @@ from accord.learning.bradley_terry import bradley_terry
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["BradleyTerryRanker"]
+
+# What the settings must be.
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "alpha": ("positive, so that every score is finite", lambda x: isinstance(x, Real) and 0.0 < float(x) < np.inf),
+    "max_iter": ("a whole number of at least 1", lambda x: isinstance(x, Integral) and int(x) >= 1),
+    "tol": ("above 0", lambda x: isinstance(x, Real) and float(x) > 0.0),
+}
 
 
 class BradleyTerryRanker(BaseEstimator):
@@ -81,8 +90,9 @@ class BradleyTerryRanker(BaseEstimator):
             All items, also those without votes; by default the ids that occur.
         sample_weight : array of shape (n_votes,), optional
         """
-        if self.alpha <= 0:
-            raise InputError(f"alpha must be positive, so that every score is finite; got {self.alpha}.")
+        for name, (rule, holds) in _RULES.items():
+            if not holds(getattr(self, name)):
+                raise InputError(f"{name} must be {rule}; got {getattr(self, name)}.")
         votes = Comparisons.from_table(_pair_frame(X).assign(value=np.asarray(y, dtype=np.float64)), items)
         n = votes.items.n_items
         weight = (

@@ -30,8 +30,10 @@ def fleiss_kappa(counts: AnyArray) -> float:
         How many annotators gave each label to each item.
     """
     counts = np.asarray(counts, dtype=np.float64)
+    if counts.ndim != 2:
+        raise InputError(f"Fleiss's kappa needs a table of items by labels; this has shape {counts.shape}.")
     raters = counts.sum(axis=1)
-    if counts.ndim != 2 or not len(counts) or raters[0] < 2 or (raters != raters[0]).any():
+    if not len(counts) or raters[0] < 2 or (raters != raters[0]).any():
         raise InputError(
             "Fleiss's kappa needs the same number of labels, two or more, for every item; there are from "
             f"{raters.min(initial=np.inf):g} to {raters.max(initial=0):g}. Use krippendorff_alpha."
@@ -60,7 +62,7 @@ def krippendorff_alpha(values: AnyArray, *, level: Literal["nominal", "ordinal",
         1 − observed / expected disagreement; NaN where no two different values can be paired.
     """
     table = np.asarray(values, dtype=object)
-    missing = np.array([[v is None or v != v for v in row] for row in table]).reshape(table.shape)
+    missing = np.array([v is None or v != v for v in table.ravel()], dtype=bool).reshape(table.shape)
     if table.ndim != 2 or missing.all():
         raise InputError(
             f"alpha needs a table of annotators by items with values; this has shape {table.shape}, "

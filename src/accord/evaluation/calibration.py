@@ -52,7 +52,7 @@ class Platt:
 
 
 def fit_platt(truth: AnyArray, scores: AnyArray) -> Platt:
-    """Platt's sigmoid, fitted by maximum likelihood to targets moved off 0 and 1 (Platt 1999).
+    """Platt's sigmoid, fitted by maximum likelihood to targets moved off 0 and 1 [P99].
 
     The targets are (n₊ + 1) / (n₊ + 2) and 1 / (n₋ + 2). Fit it on scores of texts that the scorer was not trained on.
     """
@@ -106,6 +106,6 @@ def _checked(truth: AnyArray, probability: AnyArray) -> tuple[FloatArray, FloatA
     p, y = np.asarray(probability, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     if p.shape != y.shape or p.ndim != 1 or not len(p):
         raise InputError(f"truth and probability need one entry a row; the shapes are {y.shape} and {p.shape}.")
-    if p.min() < 0.0 or p.max() > 1.0:
+    if not ((p >= 0.0) & (p <= 1.0)).all():
         raise InputError(f"probabilities lie in [0, 1]; these run from {p.min():g} to {p.max():g}.")
     return p, y

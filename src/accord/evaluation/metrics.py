@@ -30,6 +30,8 @@ __all__ = [
     "token_f1",
 ]
 
+_ROUNDING = 1e-9  # how far outside [0, 1] rounding may carry a probability
+
 
 class PrecisionRecallF1(NamedTuple):
     """Precision, recall and their harmonic mean; each is 0 where it has no denominator."""
@@ -41,7 +43,7 @@ class PrecisionRecallF1(NamedTuple):
 
 def accuracy(truth: AnyArray, predicted: AnyArray) -> float:
     """The share of predictions that are right."""
-    truth, predicted = _same_length(truth, predicted)
+    truth, predicted = _same_shape(truth, predicted)
     return float(np.mean(truth == predicted))
 
 
@@ -66,11 +68,11 @@ def cross_entropy(truth: AnyArray, probability: AnyArray) -> float:
     """
     truth, probability = _same_length(truth, probability)
     tiny = float(np.finfo(np.float64).eps)
-    p = np.clip(probability.astype(np.float64), tiny, 1.0 - tiny)
+    p = np.clip(_probabilities(probability), tiny, 1.0 - tiny)
     if p.ndim == 2:
-        return float(-np.log(p[np.arange(len(p)), truth.astype(np.int64)]).mean())
-    y = truth.astype(np.float64)
-    if y.size and (y.min() < 0.0 or y.max() > 1.0):
+        return float(-np.log(p[np.arange(len(p)), _class_positions(truth, p.shape[1])]).mean())
+    y = _same_shape(truth, p)[0].astype(np.float64)
+    if not ((y >= 0.0) & (y <= 1.0)).all():
         raise InputError(f"the truth of a vote lies in [0, 1]; it runs from {y.min():g} to {y.max():g}. Recode it.")
     return float(-(xlogy(y, p) + xlogy(1.0 - y, 1.0 - p)).mean())
 
@@ -88,11 +90,10 @@ def expected_calibration_error(truth: AnyArray, probability: AnyArray, *, n_bins
     n_bins : int
     """
     truth, probability = _same_length(truth, probability)
-    if probability.ndim == 2:
-        truth, probability = (probability.argmax(axis=1) == truth), probability.max(axis=1)
-    p, y = probability.astype(np.float64), truth.astype(np.float64)
-    if p.size and (p.min() < 0.0 or p.max() > 1.0):
-        raise InputError(f"probabilities lie in [0, 1]; these run from {p.min():g} to {p.max():g}.")
+    p = _probabilities(probability)
+    if p.ndim == 2:
+        truth, p = (p.argmax(axis=1) == _class_positions(truth, p.shape[1])), p.max(axis=1)
+    y = _same_shape(truth, p)[0].astype(np.float64)
     # Σ_b (n_b / n) |mean truth − mean probability|; bins are [0, 1/B), …, [(B−1)/B, 1]
     bins = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
     gaps = np.bincount(bins, weights=y - p, minlength=n_bins)
@@ -116,7 +117,7 @@ def kendall(truth: AnyArray, scores: AnyArray) -> float:
 
 def ranking_loss(truth: AnyArray, predicted: AnyArray) -> float:
     """Mean |true rank − predicted rank| over texts and aspects [SB07]; a true rank 0 is missing and does not count."""
-    truth, predicted = _same_length(truth, predicted)
+    truth, predicted = _same_shape(truth, predicted)
     known = truth != 0
     if not known.any():
         raise InputError("the ranking loss needs a known rank; all are missing (0). Give some ranks.")
@@ -124,15 +125,25 @@ def ranking_loss(truth: AnyArray, predicted: AnyArray) -> float:
 
 
 def quadratic_kappa(truth: AnyArray, predicted: AnyArray) -> float:
-    """Cohen's κ with quadratic weights: 1 if all ranks agree, 0 if they agree as often as by chance."""
+    """Cohen's κ with quadratic weights: 1 if all ranks agree, 0 if they agree as often as by chance.
+
+    A true rank 0 is missing and does not count.
+    """
     truth, predicted = _same_length(np.ravel(truth), np.ravel(predicted))
     known = truth != 0
-    return float(sklearn_metrics.cohen_kappa_score(truth[known], predicted[known], weights="quadratic"))
+    if not known.any():
+        raise InputError("kappa needs a known rank; all are missing (0). Give some ranks.")
+    truth, predicted = truth[known], predicted[known]
+    if (truth == predicted).all():
+        return 1.0  # κ has no value where only one rank occurs; full agreement is 1
+    # All ranks in between are named: scikit-learn measures distances in places among the labels, not in ranks.
+    ranks = np.arange(min(truth.min(), predicted.min()), max(truth.max(), predicted.max()) + 1)
+    return float(sklearn_metrics.cohen_kappa_score(truth, predicted, labels=ranks, weights="quadratic"))
 
 
 def precision_recall_f1(truth: AnyArray, predicted: AnyArray, *, positive: object = 1) -> PrecisionRecallF1:
     """Precision, recall and F1 of one class."""
-    truth, predicted = _same_length(truth, predicted)
+    truth, predicted = _same_shape(truth, predicted)
     hits = int(((truth == positive) & (predicted == positive)).sum())
     return _from_counts(hits, int((predicted == positive).sum()), int((truth == positive).sum()))
 
@@ -291,6 +302,27 @@ def _paired(truth: Sequence[AnyArray], predicted: Sequence[AnyArray]) -> list[tu
     if len(truth) != len(predicted):
         raise InputError(f"there must be one prediction a text; there are {len(truth)} texts, {len(predicted)} given.")
     return list(zip(truth, predicted, strict=True))
+
+
+def _probabilities(values: AnyArray) -> FloatArray:
+    """Probabilities as float64, kept in [0, 1]; only rounding may have carried them outside."""
+    p = np.asarray(values, dtype=np.float64)
+    if not ((p >= -_ROUNDING) & (p <= 1.0 + _ROUNDING)).all():
+        raise InputError(f"probabilities lie in [0, 1]; these run from {p.min():g} to {p.max():g}.")
+    return np.clip(p, 0.0, 1.0)
+
+
+def _class_positions(truth: AnyArray, n_classes: int) -> AnyArray:
+    if truth.ndim != 1 or not np.isin(truth, np.arange(n_classes)).all():
+        raise InputError(f"the truth must be the place of a column, 0..{n_classes - 1}, one a row. Recode it.")
+    return truth.astype(np.int64)
+
+
+def _same_shape(a: AnyArray, b: AnyArray) -> tuple[AnyArray, AnyArray]:
+    a, b = _same_length(a, b)
+    if a.shape != b.shape:
+        raise InputError(f"truth and prediction must have the same shape; they have {a.shape} and {b.shape}.")
+    return a, b
 
 
 def _same_length(a: AnyArray, b: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -37,7 +37,7 @@ def approximate_randomisation(
     n_rounds: int = 10_000,
     random_state: int = 0,
 ) -> Significance:
-    """Difference of any metric between two systems, against swapping their outputs at random (Noreen 1989).
+    """Difference of any metric between two systems, against swapping their outputs at random [N89].
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def approximate_randomisation(
 def paired_permutation(
     first: AnyArray, second: AnyArray, *, n_rounds: int = 10_000, random_state: int = 0
 ) -> Significance:
-    """Mean paired difference, against flipping the sign of each at random (Fisher 1935).
+    """Mean paired difference, against flipping the sign of each at random [F35].
 
     Exact where there are no more than ``n_rounds`` ways to flip, else sampled.
     """
@@ -115,7 +115,7 @@ def paired_t_test(first: AnyArray, second: AnyArray, *, degrees_of_freedom: floa
     """Student's t of paired differences.
 
     With repeated cross-validation the differences are not independent: ``degrees_of_freedom`` fewer than n − 1 allow
-    for that, as 10 for 10 × 10 folds (Bouckaert 2003).
+    for that, as 10 for 10 × 10 folds [B03].
     """
     differences = _differences(first, second)
     n = len(differences)
@@ -123,10 +123,10 @@ def paired_t_test(first: AnyArray, second: AnyArray, *, degrees_of_freedom: floa
 
 
 def corrected_t_test(first: AnyArray, second: AnyArray, *, test_share: float) -> Significance:
-    """The corrected resampled t-test for repeated splits or cross-validation (Nadeau & Bengio 2003).
+    """The corrected resampled t-test for repeated splits or cross-validation [NB03].
 
     Training sets overlap, so the variance 1/n of the mean becomes 1/n + n_test/n_train, with n − 1 degrees of freedom
-    (Bouckaert & Frank 2004).
+    [BF04].
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ and max-product, use the log domain. Messages of edge e = (i, j) stand at 2e (i 
 import numpy as np
 from numba import njit
 
+from accord.inference.adjacency import near_order
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["log_range", "logs", "odds"]
@@ -19,6 +20,8 @@ __all__ = ["log_range", "logs", "odds"]
 _FAST = {"nnan", "ninf", "nsz", "reassoc", "contract", "arcp"}
 # A dense graph keeps three n × n tables; above this size the edge list is kinder to memory.
 _MAX_DENSE = 4096
+# The beliefs of so many nodes fit into the cache of a core.
+_NEAR = 2**17
 
 
 @njit(cache=True, error_model="numpy")
@@ -91,16 +94,19 @@ def _flood_sparse(
     r: FloatArray, first: int, edges: IntArray, a: FloatArray, q: FloatArray, max_iter: int, tol: float, damping: float
 ) -> tuple[int, float]:
     """Flooding over an edge list; both messages of an edge are replaced at once, from the beliefs of the last sweep."""
-    belief, following = np.empty(len(r)), np.empty(len(r))
-    _odds_beliefs(r, first, edges, q, belief)
+    # The belief of the last sweep and that of the next stand side by side: one cache line a node.
+    beliefs = np.empty((len(r), 2))
+    beliefs[:, 0] = r  # all messages are 1 at the start
     keep, residual, n_iter = 1.0 - damping, 0.0, 0
     while n_iter < max_iter:
+        now, following = n_iter % 2, 1 - n_iter % 2
         n_iter += 1
         residual = 0.0
-        following[:] = r
+        for i in range(len(r)):
+            beliefs[i, following] = r[i]
         for e in range(len(edges)):
             i, j = edges[e, 0] - first, edges[e, 1] - first
-            p, s, w, y, x = belief[i], belief[j], a[e], q[2 * e], q[2 * e + 1]
+            p, s, w, y, x = beliefs[i, now], beliefs[j, now], a[e], q[2 * e], q[2 * e + 1]
             below, above = p + w * x, w * p + x
             inverse = 1.0 / (below * y)
             residual = max(residual, abs(above - y * below) * inverse)
@@ -109,11 +115,9 @@ def _flood_sparse(
             inverse = 1.0 / (below * x)
             residual = max(residual, abs(above - x * below) * inverse)
             x *= damping + keep * above * inverse
-            y = to_right
-            q[2 * e], q[2 * e + 1] = y, x
-            following[j] *= y
-            following[i] *= x
-        belief, following = following, belief
+            q[2 * e], q[2 * e + 1] = to_right, x
+            beliefs[j, following] *= to_right
+            beliefs[i, following] *= x
         if residual <= tol:
             break
     return n_iter, residual
@@ -252,11 +256,18 @@ def odds(
                 q[2 * k], q[2 * k + 1] = here[i, j], here[j, i]
         elif sequential:
             sweeps, change = _sequential(r[first:last], first, e, a[start:end], q, max_iter, tol, damping)
+        elif n > _NEAR:
+            order = near_order(e, first, n, _NEAR)
+            e, weight, near_equal = e[order], a[start:end][order], np.empty(end - start)
+            sweeps, change = _flood_sparse(r[first:last], first, e, weight, q, max_iter, tol, damping)
+            log_z[g] = _odds_summary(r[first:last], first, e, weight, q, one[first:last], near_equal)
+            equal[start:end][order] = near_equal
         else:
             sweeps, change = _flood_sparse(r[first:last], first, e, a[start:end], q, max_iter, tol, damping)
         n_iter[g] += sweeps
         residual[g] = change
-        log_z[g] = _odds_summary(r[first:last], first, e, a[start:end], q, one[first:last], equal[start:end])
+        if sequential or n <= _NEAR or dense:
+            log_z[g] = _odds_summary(r[first:last], first, e, a[start:end], q, one[first:last], equal[start:end])
 
 
 @njit(cache=True, error_model="numpy")

@@ -59,13 +59,22 @@ def chain(graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool = T
     else:
         nodes, edges, log_z = _any_labels(graphs)
     return assemble(
-        graphs, "chain", node_marginals=nodes, edge_marginals=edges, log_partition=log_z, map_labels=viterbi(graphs)
+        graphs,
+        "chain",
+        node_marginals=nodes,
+        edge_marginals=edges,
+        log_partition=log_z,
+        map_labels=_best_labels(graphs),
     )
 
 
 def viterbi(graphs: Graphs) -> IntArray:
     """The best labelling of chains, shape (n_nodes,). Exact; known labels are kept."""
     _check_chain(graphs)
+    return _best_labels(graphs)
+
+
+def _best_labels(graphs: Graphs) -> IntArray:
     labels = np.zeros(graphs.n_nodes, dtype=np.int64)
     _viterbi(_masked_scores(graphs), graphs.edge_columns, graphs.node_offsets, graphs.edge_offsets, labels)
     return labels

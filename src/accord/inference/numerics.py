@@ -50,12 +50,12 @@ def cholesky(matrix: FloatArray, *, jitter: float = 1e-10, max_tries: int = 6) -
     Each try multiplies the jitter by ten; the matrix itself is not changed.
     """
     scale = float(np.mean(np.diag(matrix))) if matrix.size else 1.0
-    added = 0.0
     for attempt in range(max_tries + 1):
+        added = scale * jitter * 10.0 ** (attempt - 1) if attempt else 0.0
         try:
             return np.asarray(scipy.linalg.cholesky(matrix + added * np.eye(len(matrix)), lower=True))
         except np.linalg.LinAlgError:
-            added = scale * jitter * 10.0**attempt
+            continue
     raise InputError(
         f"a covariance must be positive definite; this one is not, even with {added:.3g} added to its diagonal. "
         "Check the features for huge or repeated values, or raise the jitter."

@@ -43,6 +43,7 @@ def minimise_lbfgs(
     *,
     max_iter: int = 500,
     tol: float = 1e-6,
+    value_tol: float = 1e-14,
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
     callback: Callable[[FloatArray], Any] | None = None,
 ) -> Optimum:
@@ -56,6 +57,8 @@ def minimise_lbfgs(
     max_iter : int
     tol : float
         Largest absolute (projected) gradient entry at which the optimum counts as reached.
+    value_tol : float
+        Also stop once a step improves the value by less than this share of it.
     bounds : sequence of (low, high), optional
         One pair a weight; ``None`` for no bound.
     callback : callable, optional
@@ -73,7 +76,7 @@ def minimise_lbfgs(
         method="L-BFGS-B",
         bounds=bounds,
         callback=callback,
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": 1e-14, "maxcor": 20},
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": value_tol, "maxcor": 20},
     )
     gradient = np.asarray(result.jac, dtype=np.float64)
     if bounds is not None:

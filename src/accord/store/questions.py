@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
 
 from accord.store.people import now
 from accord.store.tables import judgements, questions
@@ -72,16 +72,9 @@ def lease(
     # Never NULL, because the two databases sort NULL to different ends.
     mine = questions.c.leased_by.is_not_distinct_from(person_id)
     free = or_(questions.c.leased_until.is_(None), questions.c.leased_until < moment)
-    asked = judgements.alias("asked")
-    same = or_(
-        and_(asked.c.item == questions.c.item, asked.c.other.is_not_distinct_from(questions.c.other)),
-        and_(asked.c.item == questions.c.other, asked.c.other == questions.c.item),
-    )
-    answered = exists().where(
-        asked.c.project_id == project_id,
-        asked.c.person_id == person_id,
-        same,
-        asked.c.strategy.is_distinct_from("repeat"),
+    answered = or_(
+        _answered(person_id, questions.c.item, questions.c.other),
+        _answered(person_id, questions.c.other, questions.c.item),
     )
     query = (
         select(questions)
@@ -98,6 +91,17 @@ def lease(
             .values(leased_by=person_id, leased_until=moment + life)
         )
     return [Question(row.id, row.item, row.other, row.strategy, row.propensity, row.model_version) for row in rows]
+
+
+def _answered(person_id: int, item: Any, other: Any) -> Any:
+    """Whether the person has answered a question about these two texts, named in this order."""
+    asked = judgements.alias()
+    return exists().where(
+        asked.c.person_id == person_id,
+        asked.c.item == item,
+        asked.c.other.is_not_distinct_from(other),
+        asked.c.strategy.is_distinct_from("repeat"),
+    )
 
 
 def hold(

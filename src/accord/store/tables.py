@@ -165,6 +165,7 @@ judgements = Table(
     UniqueConstraint("project_id", "request_id", "part"),
     Index(None, "project_id", "person_id", "id"),
     Index(None, "project_id", "undoes"),
+    Index(None, "person_id", "item", "other"),
     Index(None, "item"),
     Index(None, "other"),
 )

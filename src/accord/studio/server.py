@@ -17,9 +17,27 @@ from accord.store.database import Database, open_database
 from accord.store.tables import projects
 from accord.studio.app import create_app
 from accord.workflows.exchange import store_project
-from accord.workflows.projects import example_names, open_example
+from accord.workflows.projects import EXAMPLES, open_example
 
 __all__ = ["Address", "default_database", "prepare", "serve"]
+
+
+# Example: the project's name, the question people see, and guidelines.
+_DEMONSTRATION = {
+    "arguments": (
+        "Arguments",
+        "Which argument is more convincing?",
+        "Judge the argument, not whether you agree. A good argument gives a reason and says why it matters.",
+    ),
+    "cafe-threads": (
+        "Café: questions and comments",
+        "Does each comment help the person who asked?",
+        "Good answers the question or helps to. Bad does not, however friendly it is.",
+    ),
+    "cafe-reviews": ("Café: reviews", "How does this review score the café?", "Score what the text says. 1 is worst."),
+    "cafe-statements": ("Café: statements", "Which side does this statement take?", ""),
+    "cafe-notes": ("Café: notes", "Is this note praise or complaint, and which words made you decide?", ""),
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +61,16 @@ def prepare(database: Database, *, demo: bool) -> str | None:
     """Make the demonstration's projects and, where nobody has an account, a one-time link for the first owner."""
     with database.write() as connection:
         if demo and connection.execute(select(projects.c.id).limit(1)).first() is None:
-            for name in example_names():
-                store_project(connection, open_example(name), name=name.replace("_", " ").capitalize(), created_by=None)
+            for name in reversed(EXAMPLES):  # the newest project is listed first
+                title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
+                store_project(
+                    connection,
+                    open_example(name),
+                    name=title,
+                    question=question,
+                    guidelines=guidelines,
+                    created_by=None,
+                )
         if people.count_people(connection):
             return None
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)

@@ -76,7 +76,7 @@ def store_project(
         word=project.word,
         question=question,
         guidelines=guidelines,
-        settings={**project.settings, **(settings or {})},
+        settings={**_seen_choices(project), **project.settings, **(settings or {})},
         created_by=created_by,
     )
     frames = project.frames()
@@ -103,6 +103,15 @@ def store_project(
     places = {item.item_id: item.key for item in stored}
     judgements.append(connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")])
     return key
+
+
+def _seen_choices(project: Project) -> dict[str, Any]:
+    """The labels and aspects that the judgements use, for a project that does not name them itself."""
+    given = project.frames()["judgements"]
+    labels = given.loc[given["kind"] == "label", "value"].dropna().unique()
+    aspects = given.loc[given["kind"] == "score", "aspect"].dropna().unique()
+    found = {"labels": sorted(map(str, labels)), "aspects": list(map(str, aspects))}
+    return {name: values for name, values in found.items() if values}
 
 
 def _plain(value: Any) -> Any:

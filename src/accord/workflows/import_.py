@@ -245,6 +245,9 @@ def _read_format(
 
 def _finished(word: str, form: str, reading: Reading, items: Any, files: tuple[tuple[str, str, int], ...]) -> Imported:
     """Write what remains of the project, and say what was read."""
+    if reading.folder is not None and not items.num_rows:
+        n = sum(reading.problems.counts.values())
+        raise InputError(f"an import needs a row that keeps the rules; all {n:,} break one. Look with --dry-run.")
     if reading.folder is not None:
         pq.write_table(items, reading.folder / "items.parquet", compression="zstd")
         totals = {"items": items.num_rows, "judgements": sum(reading.n_judgements.values()), "links": reading.n_links}

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
+from accord.workflows.people import annotators
 from accord.workflows.stability import pieces, stability
 from accord.workflows.words import verb_of
 
@@ -58,7 +59,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit |
             n_judgements=n_judgements,
             last_judgement=last,
             seconds=seconds,
-            result={"rows": rows, "summary": summary},
+            result={"rows": rows, "summary": summary, "people": [asdict(person) for person in annotators(project)]},
         )
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue))
@@ -75,15 +76,33 @@ def _learn(project: Project, keys: Mapping[str, int]) -> tuple[Any, list[dict[st
         return None, [], {"waiting": str(error)}
     rows = [
         {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
-        for row in frame.to_dict("records")
+        for row in frame.dropna(axis="columns", how="all").to_dict("records")
     ]
+    if "aspect" in frame:
+        rows = _one_row_a_text(rows)
     return model, rows, _summary(project, frame) if project.word == "pairs" else {}
+
+
+def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
+    texts: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
+        text["p_one_mind"] = row.get("p_one_mind")
+        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+    return list(texts.values())
 
 
 def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
     votes = project.comparisons()
+    items = votes.items
+    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
     state = stability(
-        ranking["score"].to_numpy(), ranking["low"].to_numpy(), ranking["high"].to_numpy(), n_votes=votes.n_votes
+        ranking["score"].to_numpy(),
+        ranking["low"].to_numpy(),
+        ranking["high"].to_numpy(),
+        n_votes=votes.n_votes,
+        groups=groups,
     )
     return {
         "settled": state.settled,

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from accord.experiments.report import Row
@@ -11,6 +12,8 @@ from accord.typing import Progress
 from accord.workflows.words import experiment_module
 
 __all__ = ["Reproduction", "reproduce"]
+
+_START, _END = "<!-- tables: written by accord reproduce -->", "<!-- end of tables -->"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,22 @@ class Reproduction:
 
     def to_markdown(self) -> str:
         """A page with one table a table of the paper: the paper's figure, ours, and its 95 % interval."""
-        lines = [f"# Results: {self.word}", "", f"Written by `accord reproduce {self.word}{' --quick' * self.quick}`."]
+        return f"# Results: {self.word}\n\n{self._tables()}\n"
+
+    def write(self, path: Path) -> None:
+        """Write the page; of a page that is there, only the part between the two marks is replaced.
+
+        So what people write around the tables, and the pictures they put there, stay.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        page = path.read_text(encoding="utf-8") if path.exists() else ""
+        before, start, rest = page.partition(_START)
+        _, end, after = rest.partition(_END)
+        page = f"{before}{self._tables()}{after}" if start and end else self.to_markdown()
+        path.write_text(page, encoding="utf-8")
+
+    def _tables(self) -> str:
+        lines = [_START, f"Written by `accord reproduce {self.word}{' --quick' * self.quick}`."]
         lines += ["Intervals are 95 % over n folds, splits or seeds; a dash means that the paper has no such figure."]
         for name, rows in self.tables():
             lines += [
@@ -50,7 +68,7 @@ class Reproduction:
                 "|---|---|---:|---:|---|---:|",
             ]
             lines += ["| " + " | ".join(row_cells(row)) + " |" for row in rows]
-        return "\n".join([*lines, ""])
+        return "\n".join([*lines, "", _END])
 
 
 def row_cells(row: Row) -> tuple[str, ...]:

@@ -34,4 +34,6 @@ def configured(kind: type[Estimator], settings: Mapping[str, Any]) -> Estimator:
             raise InputError(f"{kind.__name__} has no setting {key!r}; it has {', '.join(sorted(known))}.")
         if isinstance(known[key], int | float) and isinstance(value, str | list | dict):
             raise InputError(f"the setting {key!r} of {kind.__name__} must be a number; got {value!r}.")
+        if key == "random_state" and value is not None and not (isinstance(value, int) and value >= 0):
+            raise InputError(f"the setting 'random_state' must be null or a whole number of at least 0; got {value!r}.")
     return kind(**settings)

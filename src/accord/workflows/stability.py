@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr
 
 from accord.data.pairs import Comparisons
-from accord.typing import FloatArray
+from accord.typing import AnyArray, FloatArray
 
 __all__ = ["Stability", "pieces", "stability", "win_probability"]
 
@@ -37,15 +37,23 @@ def win_probability(score: FloatArray, other: FloatArray, variance: FloatArray) 
     return np.asarray(ndtr((np.asarray(score) - other) / np.sqrt(2.0 + np.asarray(variance))))
 
 
-def stability(score: FloatArray, low: FloatArray, high: FloatArray, *, n_votes: int) -> Stability:
-    """Judge a ranking by its scores and 90 % intervals, taken as independent (a cautious reading)."""
+def stability(
+    score: FloatArray, low: FloatArray, high: FloatArray, *, n_votes: int, groups: AnyArray | None = None
+) -> Stability:
+    """Judge a ranking by its scores and 90 % intervals, taken as independent (a cautious reading).
+
+    Only texts of one group are compared, as only they are asked about.
+    """
     score, deviation = np.asarray(score), (np.asarray(high) - np.asarray(low)) / (2.0 * _Z90)
-    if len(score) < 2:
-        return Stability(1.0, True, None)
+    groups = np.zeros(len(score)) if groups is None else np.asarray(groups)
     if len(score) > _MOST_TEXTS:  # every pair of a regular sample is enough for a share
         keep = np.linspace(0, len(score) - 1, _MOST_TEXTS).astype(int)
-        score, deviation = score[keep], deviation[keep]
+        score, deviation, groups = score[keep], deviation[keep], groups[keep]
     i, j = np.triu_indices(len(score), 1)
+    together = groups[i] == groups[j]
+    i, j = i[together], j[together]
+    if not len(i):
+        return Stability(1.0, True, None)
     gap, spread = np.abs(score[i] - score[j]), np.sqrt(deviation[i] ** 2 + deviation[j] ** 2)
 
     def settled(factor: float) -> float:

@@ -19,6 +19,8 @@ def train(
     """Fit the model of the project's word and save it at ``path``."""
     if word is not None and word != project.word:
         raise InputError(f"this is a project of {project.word}; it cannot train {word}. Give the matching word.")
+    if Path(path).is_dir():
+        raise InputError(f"a model is saved as one file; {path} is a folder. Give the file's name.")
     model = verb_of(project.word, "train")(project, dict(settings), progress)
     save_model(model, path, word=project.word, project=project)
     return load_model(path)

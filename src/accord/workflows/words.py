@@ -31,7 +31,7 @@ def has_word(word: str) -> bool:
 
 def experiment_module(word: str) -> ModuleType:
     """``accord.experiments.<word>``: the tables of one paper."""
-    return _module(f"accord.experiments.{check_word(word)}", f"the experiments of {word}")
+    return _module(f"accord.experiments.{check_word(word)}", f"the experiment of {word}")
 
 
 def verb_of(word: str, verb: str) -> Callable[..., Any]:

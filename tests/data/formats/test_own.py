@@ -5,6 +5,8 @@ import os
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from accord.cli.main import main
@@ -304,3 +306,102 @@ def test_rules_are_kept_with_the_project(file, tmp_path):
 def test_no_files_are_refused():
     with pytest.raises(InputError, match="at least one file"):
         import_tables("pairs", [], None)
+
+
+# -- what must not pass in silence -------------------------------------------------------------------------------
+
+VOTES = "left,right,label\na,b,1\n"
+
+
+@pytest.mark.parametrize(
+    "name, content, says",
+    [
+        ("head.csv", b"left,right,label,annot\xe9\na,b,1,x\n", ("UTF-8", "line 1")),
+        ("long.csv", "left,right,label\n" + "a" * 5_000_000 + ",b,1\n", ("at most 1,000,000", "5,000,000")),
+        ("case.csv", "Left,left,right,label\nx,a,b,1\n", ("'Left'", "'left'")),
+        ("quote.csv", 'left,right,label,annotator\na,b,1,"u\na,b,1,v\n', ("quotation mark", "'u\\na,b,1,v")),
+        ("bare.csv", "left,right,label", ("column names", "no rows")),
+        ("ms.csv", "left,right,label,response_ms\na,b,1,900\na,b,1,fast\n", ("row 2", "'fast'", "milliseconds")),
+        ("half.csv", "left,right,label,response_ms\na,b,1,12.7\n", ("row 1", "'12.7'", "whole number")),
+        ("odds.csv", "left,right,label,propensity\na,b,1,1.5\n", ("row 1", "'1.5'", "from 0 to 1")),
+        ("late.jsonl", '{"left":"a","right":"b","label":1}\n' * 1000
+         + '{"left":"a","right":"b","label":1,"annotator":"x"}\n', ("row 1,001", "'annotator'")),
+    ],
+)  # fmt: skip
+def test_what_would_be_lost_or_misread_is_refused(file, tmp_path, capsys, name, content, says):
+    sentence = refused(tmp_path, capsys, "pairs", file(name, content))
+    assert all(part in sentence for part in says), sentence
+
+
+@pytest.mark.parametrize("column", [pa.array([b"\xff"]), pa.array([{"x": 1}])])
+def test_a_parquet_column_that_is_not_text_is_refused(tmp_path, capsys, column):
+    pq.write_table(pa.table({"left": column, "right": ["b"], "label": [1]}), tmp_path / "v.parquet")
+    assert "'left'" in refused(tmp_path, capsys, "pairs", tmp_path / "v.parquet")
+
+
+def test_nan_is_a_missing_id(tmp_path, capsys):
+    pq.write_table(pa.table({"left": [1.0, np.nan], "right": ["2", "3"], "label": [1, 0]}), tmp_path / "v.parquet")
+    assert "row 2" in refused(tmp_path, capsys, "pairs", tmp_path / "v.parquet")
+
+
+def test_a_folder_is_not_a_table(tmp_path, capsys):
+    (tmp_path / "v.csv").mkdir()
+    assert "is a folder" in refused(tmp_path, capsys, "pairs", tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize("second", ["c2,Yes,t1,When?\n", "t1,Yes,t1,Where?\n"])
+def test_a_thread_has_one_question(file, tmp_path, capsys, second):
+    table = file("t.csv", f"id,text,thread,question\nc1,No,t1,Where?\n{second}")
+    assert "one question" in refused(tmp_path, capsys, "threads", table)
+
+
+@pytest.mark.parametrize("name", ["V.CSV", "v.csv", "v.jsonl"])
+def test_a_byte_order_mark_and_capitals_in_a_name_do_no_harm(file, name):
+    content = VOTES if name.lower() == "v.csv" else '{"left":"a","right":"b","label":1}\n'
+    project = project_of_tables("pairs", [file(name, b"\xef\xbb\xbf" + content.encode())])
+    assert project.items().ids.tolist() == ["a", "b"]
+
+
+def test_a_last_cell_with_lines_of_its_own_is_read(file):
+    items = file("items.csv", 'item_id,text\na,x\nb,"one\n""two"""\n')
+    assert project_of_tables("pairs", [items]).items().texts[1] == 'one\n"two"'
+
+
+def test_a_dropped_text_takes_its_votes_with_it(file, tmp_path):
+    items = file("items.csv", "id,text\na," + "x" * 1_000_001 + "\nb,short\nc,short too\n")
+    votes = file("votes.csv", "left,right,label\na,b,1\nb,c,0\n")
+    imported = import_tables("pairs", [items, votes], tmp_path / "p", drop_bad=True)
+    assert sum(imported.dropped.values()) == 2
+    assert Project.load(tmp_path / "p").comparisons().n_votes == 1
+
+
+def test_a_dropped_row_of_scores_leaves_none_of_them(file, tmp_path):
+    table = file("r.csv", "id,text,score.food,score.room\nr1,hi,3,9\nr2,ho,2,2\n")
+    imported = import_tables("aspects", [table], tmp_path / "p", drop_bad=True)
+    assert imported.counts == {"items": 1, "score": 2, "links": 0, "people": 0}
+
+
+def test_an_unknown_id_that_was_dropped_is_gone(file, tmp_path):
+    votes = file("votes.csv", "left,right,label,worker\na,b,1,x\nzzz,b,0,y\n")
+    imported = import_tables("pairs", [file("items.csv", ITEMS), votes], tmp_path / "p", drop_bad=True)
+    assert imported.counts["people"] == 1
+    kept = Project.load(tmp_path / "p").comparisons()
+    assert kept.n_votes == 1
+    assert kept.annotators.tolist() == ["x"]
+
+
+def test_votes_that_were_dropped_bring_no_items(file, tmp_path):
+    votes = file("votes.csv", "left,right,label\na,b,1\nx,y,7\nz,z,1\n")
+    import_tables("pairs", [votes], tmp_path / "p", drop_bad=True)
+    assert Project.load(tmp_path / "p").items().ids.tolist() == ["a", "b"]
+
+
+def test_an_import_that_drops_everything_is_refused(file, tmp_path, capsys):
+    votes = file("votes.csv", "left,right,label\nx,y,7\nz,z,1\n")
+    assert "all 2 break one" in refused(tmp_path, capsys, "pairs", votes, "--drop-bad")
+
+
+def test_a_link_without_a_weight_weighs_one(file):
+    items = file("items.csv", "id,text\na,x\nb,y\nc,z\n")
+    links = file("links.csv", "from,to,weight\na,b,2.5\nb,c,\n")
+    assert project_of_tables("links", [items, links]).links().weights.tolist() == [2.5, 1.0]

@@ -1,4 +1,4 @@
-"""Blocks: some rows of a file under our names for its columns, checked and passed on together."""
+"""Some rows of a file on their way into a project: their columns, the rules they must keep, and what is kept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,16 @@ from accord.typing import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from accord.data.formats.own import Reading
 
-__all__ = ["Block", "numbers_of"]
+__all__ = ["Block", "numbers"]
+
+# Columns that may hold numbers beside a judgement: the rule, and which numbers keep it.
+_NUMBERS: dict[str, tuple[str, Callable[[FloatArray], BoolArray]]] = {
+    "response_ms": (
+        "response_ms must be a whole number of milliseconds",
+        lambda x: (x >= 0) & (x < 2**53) & (x == np.floor(x)),
+    ),
+    "propensity": ("propensity must be a probability, from 0 to 1", lambda x: (x >= 0) & (x <= 1)),
+}
 
 
 @dataclass
@@ -25,7 +34,7 @@ class Block:
 
     matched: Matched
     rows: pa.RecordBatch
-    numbers: IntArray  # (n,) the row of the file, from 1
+    row_numbers: IntArray  # (n,) the row of the file, from 1
     reading: "Reading"
     good: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -56,7 +65,7 @@ class Block:
 
     def only(self, rows: BoolArray) -> "Block":
         """The same block with other rows set aside; their problems were or will be counted elsewhere."""
-        return Block(self.matched, self.rows, self.numbers, self.reading, rows.copy())
+        return Block(self.matched, self.rows, self.row_numbers, self.reading, rows.copy())
 
     def has(self, name: str) -> bool:
         return name in self.matched.columns
@@ -89,29 +98,51 @@ class Block:
     def refuse(self, bad: BoolArray, rule: str, value: Callable[[int], str], cure: str) -> None:
         path = self.matched.source.path
         self.reading.problems.check(
-            bad, self.good, file=str(path), numbers=self.numbers, rule=rule, value=value, cure=cure
+            bad, self.good, file=str(path), numbers=self.row_numbers, rule=rule, value=value, cure=cure
         )
 
     def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
         missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
         self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
 
-    def check_length(self, name: str) -> None:
-        lengths = pc.fill_null(pc.utf8_length(self.decoded(name)), 0).to_numpy(zero_copy_only=False)
+    def check_lengths(self) -> None:
+        """Refuse rows with a cell that is too long, in whatever column."""
+        for column in self.rows.columns:
+            values = column.dictionary if pa.types.is_dictionary(column.type) else column
+            if not pa.types.is_string(values.type):
+                continue
+            if (pc.max(pc.binary_length(values)).as_py() or 0) <= LONGEST_CELL:  # a character has a byte or more
+                continue
+            plain = pc.cast(column, pa.string())
+            lengths = pc.fill_null(pc.utf8_length(plain), 0).to_numpy(zero_copy_only=False)
+            self.refuse(
+                lengths > LONGEST_CELL,
+                f"a cell may have at most {LONGEST_CELL:,} characters",
+                lambda row, lengths=lengths: f"{lengths[row]:,}",  # type: ignore[misc]  # bound in the loop
+                "Shorten it, or close the quotation mark that was left open.",
+            )
+
+    def checknumbers(self, name: str) -> None:
+        """Refuse what is not a number of the column's kind, instead of losing it."""
+        rule, holds = _NUMBERS[name]
+        values = numbers(self.column(name))
         self.refuse(
-            lengths > LONGEST_CELL,
-            f"a cell may have at most {LONGEST_CELL:,} characters",
-            lambda row: f"{lengths[row]:,}",
-            "Shorten it, or close the quotation mark that was left open.",
+            self.is_valid(name) & ~holds(values),
+            rule,
+            lambda row: repr(self.texts(name)[row]),
+            "Correct it or leave it empty.",
         )
 
     def write(self, kind: str, names: Mapping[str, str], given: BoolArray, **columns: pa.Array) -> None:
         """Append judgements whose columns are those of the file."""
         found = {ours: self.column(theirs) for ours, theirs in names.items() if self.has(theirs)}
+        for name in _NUMBERS:
+            if name in found:
+                self.checknumbers(name)
         for name in ("start", "end", "response_ms", "propensity"):
             if name in found:
-                numbers = pa.array(numbers_of(found[name]), pa.float64(), from_pandas=True)
-                found[name] = pc.cast(numbers, JUDGEMENTS.field(name).type, safe=False)
+                parsed = pa.array(numbers(found[name]), pa.float64(), from_pandas=True)
+                found[name] = pc.cast(parsed, JUDGEMENTS.field(name).type, safe=False)
         self.write_columns(kind, {**found, **columns}, given)
 
     def write_columns(self, kind: str, columns: Mapping[str, Any], given: BoolArray) -> None:
@@ -123,13 +154,13 @@ class Block:
         if not keep.all():
             table = table.filter(pa.array(keep))
         if "annotator_id" in columns:
-            reading.people.update(name for name in self.coded("annotator_id").dictionary.to_pylist() if name)
+            reading.people.update(name for name in pc.unique(table.column("annotator_id")).to_pylist() if name)
         reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
         reading.conflicts.add(table)
         reading.put("judgements", table)
 
 
-def numbers_of(column: pa.Array) -> FloatArray:
+def numbers(column: pa.Array) -> FloatArray:
     """Numbers, NaN where there is none or it is not one."""
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from accord.data.formats.sources import JSON_LINES, not_utf8, open_source
+from accord.data.formats.sources import JSON_LINES, not_utf8, open_source, suffix_of
 from accord.errors import InputError, MissingDataError
 
 __all__ = ["decode", "records", "rows_of", "whole"]
@@ -28,7 +28,7 @@ def records(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a table or of JSON records as dictionaries, with their numbers from 1."""
-    if path.suffix in (".json", *JSON_LINES):
+    if suffix_of(path) in (".json", *JSON_LINES):
         yield from records(path, dict[str, Any])
         return
     source, row = open_source(path), 0

@@ -13,7 +13,7 @@ from accord.data.formats.label_studio_export import write
 from accord.data.formats.offsets import place_span
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Buffer, Context, Rows, text_id
-from accord.data.formats.sources import JSON_LINES, as_text
+from accord.data.formats.sources import JSON_LINES, as_text, suffix_of
 
 __all__ = ["FORMAT"]
 
@@ -80,7 +80,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
 
 def _tasks(path: Path, config: LabelConfig) -> Iterator[tuple[int, _Task]]:
     flat = False  # whether the rows are JSON; the cells of a table hold lists as text
-    if path.suffix in (".json", *JSON_LINES):
+    if suffix_of(path) in (".json", *JSON_LINES):
         first = next((record for _, record in records(path, dict[str, Any])), {})
         flat = "data" not in first
         if not flat:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from accord.data.formats.blocks import Block, numbers_of
+from accord.data.formats.blocks import Block, numbers
 from accord.data.formats.conflicts import Conflicts
 from accord.data.formats.problems import Problems
 from accord.data.formats.rows import Buffer, Context, Rows
@@ -73,7 +73,9 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                self._step(role.name)(Block(matched, block, np.arange(row, row + block.num_rows), self))
+                rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
+                rows.check_lengths()
+                self._step(role.name)(rows)
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
@@ -86,9 +88,11 @@ class Reading:
         rest = tuple(name for name in names if name not in known)
         matched = Matched(Source(rows.file, tuple(names)), role, {name: name for name in names if name in known}, rest)
         self.closed = self.closed or rows.table == "items"
-        self._step(rows.table)(Block(matched, rows.batch, rows.numbers, self))
+        block = Block(matched, rows.batch, rows.numbers, self)
+        block.check_lengths()
+        self._step(rows.table)(block)
 
-    def _step(self, name: str) -> "Callable[[Block], None]":
+    def _step(self, name: str) -> Callable[[Block], None]:
         steps: dict[str, Callable[[Block], None]] = {
             "items": self._items,
             "votes": self._votes,
@@ -102,8 +106,14 @@ class Reading:
 
     def _items(self, block: Block) -> None:
         ids = block.texts("item_id")
-        block.check_length("text")
+        scored = [name for name in block.rest if name.startswith("score.")]
+        # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
+        if block.has("label"):
+            self._check_labels(block, "label", block.is_valid("label"))
+        for name in scored:
+            self._check_scores(block, block.raw(name), block.raw(name).is_valid().to_numpy(zero_copy_only=False))
+        self._check_questions(block, ids)
         self._new_ids(block, ids)
         questions = self._questions(block)
         rest = {name if name.startswith("meta.") else f"meta.{name}": name for name in block.rest}
@@ -113,24 +123,20 @@ class Reading:
             meta["meta.category"] = block.column("category")
         self._keep_items(with_schema({**columns, **meta}, ITEMS).filter(pa.array(block.good)), questions)
         if block.has("label"):
-            given = block.is_valid("label")
-            self._check_labels(block, "label", given)
-            block.write("label", {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}, given)
-        for name in block.rest:
-            if name.startswith("score."):
-                given = ~block.raw(name).is_null().to_numpy(zero_copy_only=False)
-                self._check_scores(block, block.raw(name), given)
-                block.write_columns(
-                    "score",
-                    {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
-                    given,
-                )
+            names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
+            block.write("label", names, block.is_valid("label"))
+        for name in scored:
+            block.write_columns(
+                "score",
+                {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
+                block.raw(name).is_valid().to_numpy(zero_copy_only=False),
+            )
 
     def _new_ids(self, block: Block, ids: Sequence[str | None]) -> None:
         repeated = np.zeros(block.n, dtype=bool)
         texts = block.texts("text")
         for row, name in enumerate(ids):
-            if name is None:
+            if name is None or not block.good[row]:
                 continue
             if name in self.places:
                 repeated[row] = True
@@ -138,6 +144,25 @@ class Reading:
                 self.places[name] = len(self.places)
                 self.texts[name] = texts[row] or ""
         block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
+
+    def _check_questions(self, block: Block, ids: Sequence[str | None]) -> None:
+        """Refuse a second question of a thread, and a thread whose id is that of another text."""
+        if not block.has("question"):
+            return
+        groups, questions = block.texts("group_id"), block.texts("question")
+        here = {name: text or "" for name, text in zip(ids, block.texts("text"), strict=True) if name is not None}
+        asked: dict[str, str] = {}
+        wrong = np.zeros(block.n, dtype=bool)
+        for row, (group, question) in enumerate(zip(groups, questions, strict=True)):
+            if block.good[row] and group is not None and question is not None:
+                known = self.texts.get(group, here.get(group))
+                wrong[row] = (asked.setdefault(group, question) if known is None else known) != question
+        block.refuse(
+            wrong,
+            "a thread has one question",
+            lambda row: f"{(questions[row] or '')[:40]!r} in {groups[row]!r}, which stands for another text too",
+            "Correct the question or the thread's id.",
+        )
 
     def _questions(self, block: Block) -> pa.Table | None:
         """The questions that stand beside the comments, as items of their own."""
@@ -208,7 +233,7 @@ class Reading:
         block.write("score", names, block.all)
 
     def _check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
-        values = numbers_of(column)
+        values = numbers(column)
         highest = self.rules.n_ranks
         wrong = given & ~((values >= 1) & (values <= highest) & (values == np.floor(values)))
         block.refuse(
@@ -240,7 +265,7 @@ class Reading:
     def _spans(self, block: Block) -> None:
         block.needs("item_id", "an id")
         self._known(block, "item_id")
-        start, end = numbers_of(block.column("start")), numbers_of(block.column("end"))
+        start, end = numbers(block.column("start")), numbers(block.column("end"))
         ids = block.texts("item_id")
         lengths = np.array([len(self.texts.get(name or "", "")) for name in ids])
         nothing = np.isnan(start) & np.isnan(end) & ~block.is_valid("start") & ~block.is_valid("end")
@@ -282,7 +307,7 @@ class Reading:
         same = pc.fill_null(pc.equal(source, target), False).to_numpy(zero_copy_only=False)
         block.refuse(same, "a link joins two different texts", lambda row: f"{source[row]} twice", "Drop the row.")
         if block.has("weight"):
-            weight = numbers_of(block.column("weight"))
+            weight = numbers(block.column("weight"))
             block.refuse(
                 block.is_valid("weight") & ~(weight >= 0),
                 "a link's weight must be a number of at least 0",
@@ -291,7 +316,7 @@ class Reading:
             )
         columns = {name: block.column(name) for name in LINKS.names if block.has(name)}
         if block.has("weight"):
-            columns["weight"] = pa.array(numbers_of(block.column("weight")), pa.float64(), from_pandas=True)
+            columns["weight"] = pa.array(numbers(block.column("weight")), pa.float64(), from_pandas=True)
         table = with_schema(columns, LINKS).filter(pa.array(block.good))
         self.n_links += table.num_rows
         self.put("links", table)
@@ -321,7 +346,7 @@ class Reading:
         block.needs("item_id", "an id")
         block.needs("judgement_id", "the id of its ranking")
         self._known(block, "item_id")
-        places = numbers_of(block.column("value"))
+        places = numbers(block.column("value"))
         block.refuse(
             ~(places >= 1),
             "a place in a ranking must be a number of at least 1",
@@ -332,7 +357,7 @@ class Reading:
         columns = [block.texts(name) for name in names]
         for row in np.flatnonzero(block.good).tolist():
             ranking, item, *rest = (column[row] for column in columns)
-            key = (str(block.matched.source.path), int(block.numbers[row]), str(ranking), *rest)
+            key = (str(block.matched.source.path), int(block.row_numbers[row]), str(ranking), *rest)
             known = self.rankings.setdefault(str(ranking), (key, []))
             known[1].append((float(places[row]), str(item)))
 
@@ -357,13 +382,10 @@ class Reading:
 
     def _known(self, block: Block, name: str) -> None:
         """Refuse ids that the items do not have; without a table of items every id is new and fine."""
+        if not self.closed:
+            return
         column = block.coded(name)
         distinct = column.dictionary.to_pylist()
-        if not self.closed:
-            for value in distinct:
-                if value is not None and value not in self.places:
-                    self.places[value] = len(self.places)
-            return
         known = np.array([value in self.places for value in distinct] + [True], dtype=bool)
         codes = pc.fill_null(column.indices, len(distinct)).to_numpy(zero_copy_only=False)
         block.refuse(
@@ -373,8 +395,18 @@ class Reading:
             "Add it to the items or drop the row.",
         )
 
+    def _meet(self, rows: pa.Table, *names: str) -> None:
+        """Without a table of items, the texts are those that the rows which are kept name."""
+        if self.closed:
+            return
+        for name in names:
+            for value in pc.unique(rows.column(name)).to_pylist():
+                if value is not None:
+                    self.places.setdefault(value, len(self.places))
+
     def put(self, table: str, rows: pa.Table) -> None:
         """Append rows to one of the project's tables."""
+        self._meet(rows, *(("src_id", "dst_id") if table == "links" else ("item_id", "other_id")))
         if self.folder is None or not rows.num_rows:
             return
         if table not in self.writers:

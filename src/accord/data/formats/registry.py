@@ -16,7 +16,7 @@ from typing import Any
 
 from accord.data.formats.json_stream import records, whole
 from accord.data.formats.rows import Context, Rows
-from accord.data.formats.sources import JSON_LINES, open_source
+from accord.data.formats.sources import JSON_LINES, open_source, suffix_of
 from accord.data.project import Project
 from accord.errors import InputError, MissingDataError
 
@@ -127,11 +127,11 @@ def glimpse(path: Path) -> Glimpse:
         return Glimpse(path, files=tuple(sorted(entry.name for entry in path.iterdir())))
     if not path.is_file():
         raise MissingDataError(f"there is no file {path}.")
-    if path.suffix in _TABLES:
+    if suffix_of(path) in _TABLES:
         return Glimpse(path, columns=open_source(path).columns)
-    if path.suffix in JSON_LINES or (path.suffix == ".json" and _starts_with_list(path)):
+    if suffix_of(path) in JSON_LINES or (suffix_of(path) == ".json" and _starts_with_list(path)):
         return _of_record(path, next((record for _, record in records(path, Any)), None))
-    if path.suffix == ".json":
+    if suffix_of(path) == ".json":
         return _of_record(path, whole(path, Any))
     return Glimpse(path)
 

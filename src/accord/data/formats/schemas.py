@@ -120,7 +120,14 @@ class Matched:
 
 def match(source: Source, word: str) -> Matched:
     """Find the role of a file among the tables of a word, by its columns."""
-    known = {_plain(name): name for name in source.columns}
+    known: dict[str, str] = {}
+    for name in source.columns:
+        other = known.setdefault(_plain(name), name)
+        if other != name:
+            raise InputError(
+                f"columns must differ by more than capitals and spaces; {source.path} has {other!r} and {name!r}. "
+                "Rename one of them."
+            )
     for role in ROLES[word]:
         columns, taken = {}, set()
         for ours in (*role.required, *role.optional):

@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 
 from accord.errors import InputError, MissingDataError
 
-__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source"]
+__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source", "suffix_of"]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _BLOCK_BYTES = 16 << 20
 _BLOCK_ROWS = 200_000
+_NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 CODED = pa.dictionary(pa.int32(), pa.string())
@@ -37,25 +38,28 @@ class Source:
         Empty cells are missing.
         """
         wanted = list(columns)
-        if self.path.suffix in _SEPARATORS:
+        if suffix_of(self.path) in _SEPARATORS:
             return _csv_blocks(self.path, self.columns, wanted, coded)
-        if self.path.suffix in JSON_LINES:
-            return _encoded(_json_blocks(self.path, wanted), coded)
+        if suffix_of(self.path) in JSON_LINES:
+            return _encoded(_json_blocks(self.path, self.columns, wanted), coded)
         return _encoded(_parquet_blocks(self.path, wanted), coded)
 
 
 def open_source(path: str | Path) -> Source:
     """Look at a file's columns."""
     path = Path(path)
+    if path.is_dir():
+        raise InputError(f"a table is a file; {path} is a folder. Name the files in it.")
     if not path.is_file():
         raise MissingDataError(f"there is no file {path}.")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
-    if path.suffix in _SEPARATORS:
+    suffix = suffix_of(path)
+    if suffix in _SEPARATORS:
         names = _csv_names(path)
-    elif path.suffix in JSON_LINES:
+    elif suffix in JSON_LINES:
         names = _json_names(path)
-    elif path.suffix == ".parquet":
+    elif suffix == ".parquet":
         names = _open_parquet(path).schema_arrow.names
     else:
         known = ", ".join((*_SEPARATORS, *JSON_LINES, ".parquet"))
@@ -64,6 +68,11 @@ def open_source(path: str | Path) -> Source:
     if repeated:
         raise InputError(f"{path} has two columns called {sorted(repeated)[0]!r}. Rename one of them.")
     return Source(path, tuple(names))
+
+
+def suffix_of(path: Path) -> str:
+    """How a file's name ends, in small letters."""
+    return path.suffix.lower()
 
 
 def _csv_names(path: Path) -> list[str]:
@@ -79,7 +88,7 @@ def _open_csv(path: Path, convert: Any) -> Any:
         return pa.csv.open_csv(
             path,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[path.suffix], newlines_in_values=True),
+            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[suffix_of(path)], newlines_in_values=True),
             convert_options=convert,
         )
     except pa.ArrowInvalid as error:
@@ -91,16 +100,38 @@ def _csv_blocks(
 ) -> Iterator[pa.RecordBatch]:
     convert = pa.csv.ConvertOptions(
         column_types={name: CODED if name in coded else pa.string() for name in names},
-        include_columns=list(wanted),
+        include_columns=list(dict.fromkeys([*wanted, names[-1]])),
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=True,
         auto_dict_encode=False,
     )
+    last = None
     try:
-        yield from _open_csv(path, convert)
+        for block in _open_csv(path, convert):
+            last = block if block.num_rows else last
+            yield block.select(list(wanted))
     except pa.ArrowInvalid as error:
         raise _csv_error(path, error) from None
+    if last is not None:
+        _check_last_quote(path, last.column(names[-1])[-1].as_py())
+
+
+def _check_last_quote(path: Path, cell: str | None) -> None:
+    """Refuse a quotation mark that is still open at the end: Arrow takes all that follows it for one cell.
+
+    A last cell with more than one line was quoted, so that the file has to end with the mark that closes it.
+    """
+    if cell is None or not {"\n", "\r"} & set(cell):
+        return
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - 16, 0))
+        closed = file.read().rstrip(b"\r\n").endswith(b'"')
+    if not closed:
+        raise InputError(
+            f"a quotation mark that opens a cell must be closed; {path} ends inside the cell that begins with "
+            f"{cell[:20]!r}. Close it."
+        )
 
 
 def _csv_error(path: Path, error: Exception) -> InputError:
@@ -108,6 +139,8 @@ def _csv_error(path: Path, error: Exception) -> InputError:
     said = str(error)
     if "UTF8" in said or "UTF-8" in said:
         return not_utf8(path)
+    if "Empty CSV" in said:
+        return InputError(f"a table needs a line of column names and at least one row; {path} has no rows.")
     if "straddling" in said:
         return InputError(
             f"a cell of {path} may have at most {LONGEST_CELL:,} characters; one row has more than {_BLOCK_BYTES:,} "
@@ -140,7 +173,9 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     decoder = msgspec.json.Decoder(dict[str, Any])
     row = 0
     with path.open("rb") as file:
-        for raw in file:
+        for line, raw in enumerate(file):
+            if line == 0:
+                raw = raw.removeprefix(codecs.BOM_UTF8)
             if not raw.strip():
                 continue
             row += 1
@@ -163,15 +198,20 @@ def _json_names(path: Path) -> list[str]:
     names: dict[str, None] = {}
     for row, record in _json_lines(path):
         names.update(dict.fromkeys(record))
-        if row >= 1000:
+        if row >= _NAMING_ROWS:
             break
     return list(names)
 
 
-def _json_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _json_blocks(path: Path, known: Sequence[str], wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
     columns: dict[str, list[str | None]] = {name: [] for name in wanted}
-    row = 0
+    row, names = 0, frozenset(known)
     for row, record in _json_lines(path):
+        if not names.issuperset(record):
+            raise InputError(
+                f"all columns must be named in the first {_NAMING_ROWS:,} rows; row {row:,} of {path} brings "
+                f"{next(name for name in record if name not in names)!r}. Give it to an earlier row too, as null."
+            )
         for name, cells in columns.items():
             cells.append(as_text(record.get(name)))
         if row % _BLOCK_ROWS == 0:
@@ -187,7 +227,7 @@ def _batch(columns: dict[str, list[str | None]]) -> pa.RecordBatch:
 
 def as_text(value: Any) -> str | None:
     """A value as the text of a cell; an empty one is missing."""
-    if value is None or value == "":
+    if value is None or value == "" or value != value:  # NaN is how data frames write a missing number
         return None
     if isinstance(value, str):
         return value
@@ -205,15 +245,20 @@ def _open_parquet(path: Path) -> Any:
 
 def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for batch in _open_parquet(path).iter_batches(_BLOCK_ROWS, columns=list(wanted)):
-        yield pa.RecordBatch.from_arrays([_text_array(batch.column(name)) for name in wanted], list(wanted))
+        yield pa.RecordBatch.from_arrays([_text_array(path, name, batch.column(name)) for name in wanted], list(wanted))
 
 
-def _text_array(column: pa.Array) -> pa.Array:
+def _text_array(path: Path, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type):
         return pa.array([as_text(value) for value in column.to_pylist()], pa.string())
-    text = pc.cast(column, pa.string())
+    try:
+        text = pc.cast(column, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"a column must hold text or numbers; {name!r} of {path} is {column.type}. Convert it to text."
+        ) from None
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from accord.data.formats.json_stream import decode, rows_of
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Buffer, Context, Rows, text_id
-from accord.data.formats.sources import JSON_LINES
+from accord.data.formats.sources import JSON_LINES, suffix_of
 from accord.data.formats.writing import plain_rows, write_lines
 from accord.data.project import Project
 from accord.errors import InputError
@@ -41,7 +41,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
 
 def _preference(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
     where = f"row {row:,} of {buffer.file}"
-    if buffer.file.suffix not in (".json", *JSON_LINES):
+    if suffix_of(buffer.file) not in (".json", *JSON_LINES):
         cells = {name: _unpacked(cell, where) for name, cell in cells.items()}
     try:
         prompt, _ = _content(cells.get("prompt"), where)

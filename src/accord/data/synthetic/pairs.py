@@ -88,7 +88,7 @@ def votes(
     if function == "linear":
         scores = relevant @ rng.normal(size=relevant.shape[1])
     elif function == "smooth":
-        # Random Fourier features of the squared exponential kernel (Rahimi & Recht 2007).
+        # Random Fourier features of the squared exponential kernel [RR07].
         frequencies = rng.normal(size=(relevant.shape[1], 2000)) / 3.0
         waves = np.cos(relevant @ frequencies + rng.uniform(0.0, 2.0 * np.pi, 2000))
         scores = waves @ rng.normal(size=2000)

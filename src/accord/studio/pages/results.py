@@ -45,16 +45,44 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
     }
     if access.project.word == "pairs":
         return _ranking(request, access, rows, shown, texts, summary, common)
-    columns = [name for name in (shown[0] if shown else {}) if name not in {"key", "item_id", "text"}]
+    columns, cells = _table(access.project.word, list(access.project.settings.get("aspects", [])), shown)
     common["rows"] = [
-        {
-            "key": row["key"],
-            "text": _title(texts.get(row["key"]), row),
-            "cells": [_cell(row.get(name)) for name in columns],
-        }
-        for row in shown
+        {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row), "cells": line}
+        for row, line in zip(shown, cells, strict=True)
     ]
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
+
+
+def _table(word: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Names and cells of the columns beside the text."""
+    if word == "aspects":
+        lines = [
+            [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_one_mind"))]
+            for row in rows
+        ]
+        return [*aspects, "of one mind"], lines
+    return ["label", "how sure"], [
+        [_cell(row.get("label")), "given by people" if row.get("given") else _percent(row.get("probability"))]
+        for row in rows
+    ]
+
+
+def _score(found: dict[str, Any] | None) -> str:
+    if not found or found.get("rank") is None:
+        return ""
+    given = found.get("score")
+    return f"{found['rank']:g} ({_percent(found.get('probability'))})" + (f", given {given:g}" if given else "")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
+    """The text, with the words marked that the model would highlight."""
+    text = _title(item, row)
+    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
+    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:

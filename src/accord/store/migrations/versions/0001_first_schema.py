@@ -169,6 +169,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_judgements")),
         sa.UniqueConstraint("project_id", "request_id", "part", name=op.f("uq_judgements_project_id_request_id_part")),
     )
+    op.create_index(
+        op.f("ix_judgements_person_id_item_other"), "judgements", ["person_id", "item", "other"], unique=False
+    )
     op.create_index(op.f("ix_judgements_item"), "judgements", ["item"], unique=False)
     op.create_index(op.f("ix_judgements_other"), "judgements", ["other"], unique=False)
     op.create_index(

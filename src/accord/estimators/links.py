@@ -1,0 +1,384 @@
+"""Collective classification of texts that cite, answer or mention each other: content, links, and one inference."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from accord.data.links import Links
+from accord.errors import InputError
+from accord.features.links import (
+    LinkedTexts,
+    kind_features,
+    linked_texts,
+    meta_features,
+    nearest_pairs,
+    pair_similarity,
+    pair_texts,
+    unit_rows,
+)
+from accord.features.stance import open_vocabulary, stance_text, window_words
+from accord.inference.linked import ENGINES
+from accord.learning.cut import CUTS, fit_cut
+from accord.learning.dual import Evidence, calibrated, fit_dual, fit_temperature
+from accord.learning.joint import fit_joint
+from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
+from accord.learning.ridge import RidgeScorer
+from accord.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["CollectiveClassifier"]
+
+# What one link of an implicit kind may count beside a citation; chosen on the training texts.
+IMPLICIT_SCALES = (0.0, 0.15, 0.3)
+BETAS = {"set_to": 0.8, "inc_by": 0.15}
+
+
+class CollectiveClassifier(ClassifierMixin, BaseEstimator):
+    """Labels of linked texts from their words, their neighbours', and the words around the links ([BBB11]).
+
+    A content classifier says which label a text has, a link classifier whether two linked texts have the same one, for
+    links of agreement and of disagreement alike; inference settles all texts of a connected piece together. Everything
+    after the two classifiers is fitted on scores of texts left out of training with their whole group.
+
+    Parameters
+    ----------
+    inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
+        The last three hold two labels only and give labels without graded beliefs.
+    training : {"dual", "joint"}
+        Classifiers and links fitted apart, or a pairwise CRF over both (two labels).
+    objective : {"marginals", "likelihood"}
+        What joint training optimises.
+    vectoriser : transformer, optional
+        Texts to features; weighted words, word pairs and stance n-grams by default. Not used when X holds features.
+    content : classifier, optional
+        Features to labels; any with ``decision_function`` or ``predict_proba``. Ridge regression by default.
+    link_vectoriser : transformer, optional
+        Texts of links to features; words and word pairs by default.
+    link : classifier, optional
+        Features of links to "same" (1) or "different" (0). Ridge regression by default.
+    meta : bool
+        Weigh number, kinds and direction of links and similarity beside the score of the link classifier.
+    implicit : int
+        A text without a link is tied to this many most similar texts of its group, and they to it; 0 for none.
+    alpha, theta : float or "auto"
+        Parameters of the cut; "auto" chooses them on the training texts.
+    beta : float, optional
+        Parameter of "set_to" (0.8 by default) and "inc_by" (0.15).
+    recalibrate : bool
+        Take back the over-confidence of beliefs that went round loops.
+    n_folds : int
+        Folds, of whole groups, for classifiers without a rule for left-out scores.
+    random_state : int
+        Seed of those folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+    model_ : DualModel or CutModel
+        What was fitted after the classifiers.
+    content_, link_ : classifier
+        ``link_`` is ``None`` where links have no words or all join the same kind of pair.
+    """
+
+    def __init__(
+        self,
+        *,
+        inference: str = "mean_field",
+        training: str = "dual",
+        objective: str = "marginals",
+        vectoriser: Any = None,
+        content: Any = None,
+        link_vectoriser: Any = None,
+        link: Any = None,
+        meta: bool = False,
+        implicit: int = 5,
+        alpha: float | str = "auto",
+        theta: float | str = "auto",
+        beta: float | None = None,
+        recalibrate: bool = True,
+        n_folds: int = 5,
+        random_state: int = 0,
+    ) -> None:
+        self.inference = inference
+        self.training = training
+        self.objective = objective
+        self.vectoriser = vectoriser
+        self.content = content
+        self.link_vectoriser = link_vectoriser
+        self.link = link
+        self.meta = meta
+        self.implicit = implicit
+        self.alpha = alpha
+        self.theta = theta
+        self.beta = beta
+        self.recalibrate = recalibrate
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None
+    ) -> "CollectiveClassifier":
+        """Fit on texts with known labels.
+
+        Parameters
+        ----------
+        X : table or array
+            See :func:`~accord.features.links.linked_texts`.
+        y : array of shape (n_texts,)
+        links : Links, optional
+            Links between any texts; those among the rows of X are used.
+        groups : array of shape (n_texts,), optional
+            The debate or thread of each text.
+        ids : array of shape (n_texts,), optional
+            Needed when X is an array.
+        """
+        self._check_settings()
+        texts = linked_texts(X, links=links, groups=groups, ids=ids)
+        self.classes_, codes = self._encode(y, texts)
+        groups = texts.groups if len(np.unique(texts.groups)) > 1 else np.arange(texts.n_texts)
+        self.vectoriser_, self.comparer_ = None, None
+        if texts.is_text:
+            self.comparer_ = open_vocabulary().fit(texts.content)
+            self.vectoriser_ = clone(stance_text() if self.vectoriser is None else self.vectoriser).fit(texts.content)
+        features = self._features(texts)
+        self.content_, scores = self._left_out(self.content, features, codes, groups)
+        self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
+        same = (codes[texts.pairs.ends[:, 0]] == codes[texts.pairs.ends[:, 1]]).astype(np.int64)
+        link_scores = self._fit_link(texts, same, groups)
+        if self.inference in CUTS:
+            self._fit_cut(scores, codes, texts, link_scores)
+        else:
+            self._fit_beliefs(scores, codes, self._evidence(texts, features, link_scores))
+        self.n_features_in_ = features.shape[1]
+        return self
+
+    def predict_proba(
+        self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
+    ) -> FloatArray:
+        """Beliefs, shape (n_texts, n_labels).
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        known : array of shape (n_texts,), optional
+            Labels that are known for certain, missing (``None`` or NaN) elsewhere; they hold, and they inform the rest.
+        """
+        check_is_fitted(self, "model_")
+        return self._beliefs(linked_texts(X, links=links, groups=groups, ids=ids), known)[0]
+
+    def predict(
+        self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
+    ) -> AnyArray:
+        """The most believed label of each text, shape (n_texts,); see :meth:`predict_proba`."""
+        beliefs = self.predict_proba(X, links=links, groups=groups, ids=ids, known=known)
+        return np.asarray(self.classes_[beliefs.argmax(axis=1)])
+
+    def explain(
+        self,
+        text: str,
+        X: Any,
+        *,
+        links: Links | None = None,
+        groups: Any = None,
+        ids: Any = None,
+        known: Any = None,
+        n_words: int = 10,
+    ) -> pd.DataFrame:
+        """Why a text has its label: words and links that speak for it (positive effect) or against it.
+
+        Effects are log odds for the predicted label: of a word, its part of the content score; of a link, what the
+        neighbour's beliefs add through it (before recalibration).
+
+        Parameters
+        ----------
+        text : str
+            The id of a row of X.
+        n_words : int
+            Most words shown.
+
+        Returns
+        -------
+        DataFrame
+            ``kind`` (content, word, link, similar), ``reason``, ``effect``, strongest first.
+        """
+        check_is_fitted(self, "model_")
+        if self.inference in CUTS:
+            raise InputError(f"inference={self.inference!r} gives labels without reasons. Use 'mean_field' or 'lbp'.")
+        texts = linked_texts(X, links=links, groups=groups, ids=ids)
+        row = texts.position(str(text))
+        beliefs, features, scores, evidence = self._beliefs(texts, known)
+        label = int(beliefs[row].argmax())
+        log_p = self.model_.content(scores[[row]])[0]
+        reasons = [("content", f"all words: {self.classes_[label]}", _odds(log_p, label))]
+        reasons += self._words(features[[row]], label, n_words)
+        kinds = ("link", "similar")
+        for kind, part, gains in zip(kinds, evidence, self.model_.gains(evidence), strict=False):
+            for pair in np.flatnonzero((part.ends == row).any(axis=1)):
+                other = int(part.ends[pair].sum() - row)
+                told = self.classes_[int(beliefs[other].argmax())]
+                effect = float(gains[pair]) * _lead(beliefs[other], label)
+                side = "agrees with" if gains[pair] > 0 else "differs from"
+                reasons.append((kind, f"{side} {texts.ids[other]} ({told}, {beliefs[other].max():.2f})", effect))
+        frame = pd.DataFrame(reasons, columns=["kind", "reason", "effect"])
+        order = frame["effect"].abs().sort_values(ascending=False, kind="stable").index
+        return frame.loc[order].reset_index(drop=True)
+
+    # -- parts of fit and predict --------------------------------------------------------------------------------
+
+    def _check_settings(self) -> None:
+        for name, value, choices in (
+            ("inference", self.inference, [*ENGINES, *CUTS]),
+            ("training", self.training, ["dual", "joint"]),
+        ):
+            if value not in choices:
+                raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        if self.training == "joint" and self.inference in CUTS:
+            raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
+
+    def _encode(self, y: Any, texts: LinkedTexts) -> tuple[AnyArray, IntArray]:
+        labels = np.asarray(y)
+        if labels.shape != (texts.n_texts,):
+            raise InputError(f"y must have one label a text; there are {texts.n_texts} texts and shape {labels.shape}.")
+        if pd.isna(labels).any():
+            raise InputError(
+                f"every training text needs a label; row {int(np.argmax(pd.isna(labels))) + 1} has none. "
+                "Leave it out, and give it to predict with known="
+            )
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError(f"training needs two labels or more; all {len(codes)} texts are {classes[0]!r}.")
+        if len(classes) > 2 and self.inference in CUTS:
+            raise InputError(f"a cut holds two labels; there are {len(classes)}. Use 'mean_field' or 'lbp'.")
+        return classes, codes
+
+    def _left_out(self, given: Any, X: Any, codes: IntArray, groups: AnyArray) -> tuple[Any, FloatArray]:
+        classifier = RidgeScorer() if given is None else given
+        return fit_with_left_out_scores(classifier, X, codes, groups, n_folds=self.n_folds, seed=self.random_state)
+
+    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
+        if texts.is_text and self.vectoriser_ is None:
+            raise InputError("the model was fitted on features; it cannot read texts. Give features.")
+        vectoriser: Any = self.vectoriser_
+        return sp.csr_matrix(vectoriser.transform(texts.content) if texts.is_text else texts.content)
+
+    def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
+        """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
+        self.link_, self.link_vectoriser_ = None, None
+        if texts.contexts is None or len(np.unique(same)) < 2:
+            return np.zeros(len(same))
+        vectoriser = window_words() if self.link_vectoriser is None else self.link_vectoriser
+        self.link_vectoriser_ = clone(vectoriser)
+        words = self.link_vectoriser_.fit_transform(pair_texts(texts.contexts, texts.pairs))
+        where = np.asarray(groups)[texts.pairs.ends[:, 0]]
+        if len(np.unique(where)) < 2:
+            where = np.arange(len(same))
+        self.link_, scores = self._left_out(self.link, words, same, where)
+        return scores
+
+    def _link_scores(self, texts: LinkedTexts) -> FloatArray:
+        if self.link_ is None or texts.contexts is None or not texts.pairs.n_pairs:
+            return np.zeros(texts.pairs.n_pairs)
+        vectoriser: Any = self.link_vectoriser_
+        words = vectoriser.transform(pair_texts(texts.contexts, texts.pairs))
+        return label_scores(self.link_, words)
+
+    def _evidence(self, texts: LinkedTexts, features: sp.csr_matrix, link_scores: FloatArray) -> list[Evidence]:
+        """One record for links, one for implicit links if there are to be any."""
+        unit = features if self.comparer_ is None else self.comparer_.transform(texts.content)
+        unit = unit_rows(unit)
+        told = link_scores[:, None]
+        if self.meta:
+            told = np.column_stack([told, meta_features(texts.pairs, pair_similarity(unit, texts.pairs.ends))])
+            if self.kinds_:
+                unknown = np.full(len(texts.pairs.pair_of_link), "", dtype=object)
+                kinds = unknown if texts.kinds is None else texts.kinds
+                told = np.column_stack([told, kind_features(kinds, texts.pairs, self.kinds_)])
+        evidence = [Evidence(texts.pairs.ends, told)]
+        if self.implicit:
+            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected)
+            evidence.append(Evidence(near, pair_similarity(unit, near)[:, None]))
+        return evidence
+
+    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, evidence: list[Evidence]) -> None:
+        if self.training == "joint":
+            self.model_: Any = fit_joint(scores, codes, evidence, objective=self.objective, engine=self.inference)
+            return
+        scales = [(1.0,), IMPLICIT_SCALES][: len(evidence)]
+        self.model_ = fit_dual(
+            scores,
+            codes,
+            evidence,
+            n_labels=len(self.classes_),
+            engine=self.inference,
+            scales=scales,
+            recalibrate=self.recalibrate,
+        )
+
+    def _fit_cut(self, scores: FloatArray, codes: IntArray, texts: LinkedTexts, link_scores: FloatArray) -> None:
+        chosen = {
+            f"{name}s": (value,)
+            for name, value in (("alpha", self.alpha), ("theta", self.theta))
+            if not isinstance(value, str)
+        }
+        beta = BETAS.get(self.inference, 0.0) if self.beta is None else self.beta
+        ends = texts.pairs.ends
+        self.model_ = fit_cut(scores, codes, texts.groups, ends, link_scores, cut=self.inference, beta=beta, **chosen)
+        labels = self.model_.labels(scores, texts.groups, ends, link_scores)
+        self.temperature_ = fit_temperature(np.eye(2)[labels], codes)[0] if self.recalibrate else 1.0
+
+    def _beliefs(self, texts: LinkedTexts, known: Any) -> tuple[FloatArray, sp.csr_matrix, FloatArray, list[Evidence]]:
+        features = self._features(texts)
+        scores, link_scores = label_scores(self.content_, features), self._link_scores(texts)
+        given = self._known(known, texts)
+        if self.inference in CUTS:
+            labels = self.model_.labels(scores, texts.groups, texts.pairs.ends, link_scores, known=given)
+            beliefs, evidence = calibrated(np.eye(2)[labels], self.temperature_), []
+        else:
+            evidence = self._evidence(texts, features, link_scores)
+            beliefs = self.model_.beliefs(scores, evidence, known=given)
+        if given is not None:
+            beliefs[given >= 0] = np.eye(len(self.classes_))[given[given >= 0]]
+        return beliefs, features, scores, evidence
+
+    def _known(self, known: Any, texts: LinkedTexts) -> IntArray | None:
+        if known is None:
+            return None
+        labels = np.asarray(known, dtype=object)
+        if labels.shape != (texts.n_texts,):
+            raise InputError(f"known must have one entry a text ({texts.n_texts}); it has the shape {labels.shape}.")
+        given = np.full(len(labels), -1, dtype=np.int64)
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        for row, label in enumerate(labels):
+            if not pd.isna(label):
+                if label not in places:
+                    raise InputError(
+                        f"a known label must be one that was trained; row {row + 1} has {label!r}. "
+                        f"Use one of {', '.join(map(str, places))}, or leave it empty."
+                    )
+                given[row] = places[label]
+        return given
+
+    def _words(self, features: sp.csr_matrix, label: int, n_words: int) -> list[tuple[str, str, float]]:
+        weights = getattr(self.content_, "coef_", None)
+        if weights is None or self.vectoriser_ is None:
+            return []
+        weights = np.atleast_2d(np.asarray(weights)) * self.model_.sigmoids[0][:, None]
+        direction = (weights[0] if label else -weights[0]) if len(weights) == 1 else weights[label]
+        entry = features.tocoo()
+        effects = entry.data * direction[entry.col]
+        names = self.vectoriser_.get_feature_names_out()
+        top = np.argsort(-np.abs(effects), kind="stable")[:n_words]
+        return [("word", str(names[entry.col[i]]).split("__")[-1], float(effects[i])) for i in top]
+
+
+def _odds(log_p: FloatArray, label: int) -> float:
+    return float(log_p[label] - np.logaddexp.reduce(np.delete(log_p, label)))
+
+
+def _lead(belief: FloatArray, label: int) -> float:
+    """How far a belief in one label stands above the mean of the others."""
+    return float(belief[label] - np.delete(belief, label).mean())

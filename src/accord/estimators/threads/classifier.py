@@ -1,0 +1,464 @@
+"""Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from accord.data.threads import Threads
+from accord.errors import InputError
+from accord.estimators.threads.design import (
+    Scaler,
+    ThreadRows,
+    as_float_table,
+    pair_features,
+    similarities_of,
+)
+from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node, prediction_engine
+from accord.features.thread_edges import ThreadEdges
+from accord.features.threads import ThreadFeatures
+from accord.inference.belief_propagation import belief_propagation
+from accord.inference.chain import chain
+from accord.inference.fixed_point import warn_unconverged
+from accord.inference.graphs import Graphs
+from accord.inference.marginals import Marginals
+from accord.inference.min_cut import min_cut
+from accord.inference.numerics import normalise_log
+from accord.inference.pulls import pulls
+from accord.learning.log_linear import log_linear_scores
+from accord.learning.second_order_chain import SecondOrderChain
+from accord.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["ThreadClassifier"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """Comments as an inference problem, in the order of their threads."""
+
+    x: FloatArray  # (n_comments, n_features + 1)
+    features: FloatArray  # (n_edges, n_edge_features + 1)
+    rows: ThreadRows
+    graphs: Graphs
+    ids: AnyArray | None
+
+
+class ThreadClassifier(ClassifierMixin, BaseEstimator):
+    """Joint classification of the comments of a thread ([JMN16]).
+
+    A thread is a complete graph over its comments. Node scores are linear in the features of a comment, edge scores
+    in the features of a pair of comments; inference makes the labels of one thread agree with each other as far as the
+    training threads did.
+
+    Parameters
+    ----------
+    model : {"fccrf", "local", "local+cut", "local+lbp", "joint", "chain"}
+        "fccrf" is the fully connected CRF. "local" classifies every comment by itself; "local+cut" and "local+lbp"
+        train a node and an edge classifier apart and then infer by graph cut or loopy belief propagation; "joint"
+        trains both on the feedback of belief propagation ([JMN16] Algorithm 1); "chain" joins consecutive comments
+        only.
+    edges : {"bias", "ising", "full"}
+        Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
+        pair of labels. "local" has no edges.
+    edge_scale : {"none", "length"}
+        "length" divides the edges of a thread of n comments by n − 1.
+    order : {1, 2}
+        Order of a chain.
+    learner : {"lbfgs", "sgd", "averaged", "voted"}
+        Maximum entropy by L-BFGS or by stochastic gradient steps, one thread a step, or the averaged or voted
+        perceptron. "joint" takes stochastic steps also under "lbfgs".
+    objective : {"likelihood", "marginals"}
+        What L-BFGS minimises for "fccrf" and "chain": the negative log-likelihood of whole threads, or the log loss of
+        the node marginals.
+    features : {"text", "paper", "full"}
+        Which features to make when X is a :class:`~accord.data.threads.Threads` record.
+    node_penalty, edge_penalty : float
+        L2 penalties; biases are free.
+    n_epochs : int
+        Passes of stochastic gradient steps and perceptrons.
+    step_size : float
+        First step of stochastic gradient steps.
+    n_folds : int
+        Folds for node predictions that enter edge features, and for stacked features.
+    max_iter : int
+        Most iterations of L-BFGS.
+    tol : float
+        Largest gradient entry at which L-BFGS stops.
+    cache_dir : path, optional
+        Where features made from a Threads record are kept.
+    random_state : int
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+    weights_ : ThreadWeights
+    feature_names_ : tuple of str
+        ``group/name`` of each node feature.
+
+    Notes
+    -----
+    With log-linear factors the local normalisers of "joint" cancel in the messages: Algorithm 1 takes the same steps as
+    stochastic gradient training of "fccrf", and differs from its default only by the optimiser.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from accord import ThreadClassifier
+    >>> x = np.array([[1.0], [0.8], [-1.0], [-0.7], [1.2], [-0.9]])
+    >>> y = np.array(["Good", "Good", "Bad", "Bad", "Good", "Bad"])
+    >>> thread = np.array(["a", "a", "b", "b", "c", "c"])
+    >>> model = ThreadClassifier(node_penalty=0.1).fit(x, y, groups=thread)
+    >>> model.predict(np.array([[0.9], [0.1]]), groups=["new", "new"]).tolist()
+    ['Good', 'Good']
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str = "fccrf",
+        edges: str = "bias",
+        edge_scale: str = "none",
+        order: int = 1,
+        learner: str = "lbfgs",
+        objective: str = "likelihood",
+        features: str = "paper",
+        node_penalty: float = 1e-3,
+        edge_penalty: float = 0.1,
+        n_epochs: int = 10,
+        step_size: float = 0.1,
+        n_folds: int = 5,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        cache_dir: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.model = model
+        self.edges = edges
+        self.edge_scale = edge_scale
+        self.order = order
+        self.learner = learner
+        self.objective = objective
+        self.features = features
+        self.node_penalty = node_penalty
+        self.edge_penalty = edge_penalty
+        self.n_epochs = n_epochs
+        self.step_size = step_size
+        self.n_folds = n_folds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cache_dir = cache_dir
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
+    ) -> "ThreadClassifier":
+        """Train.
+
+        Parameters
+        ----------
+        X : Threads, or table or array of shape (n_comments, n_features)
+            One row a comment. With a Threads record ``y`` and ``groups`` are its own.
+        y : array of shape (n_comments,)
+            Labels; ``None`` where a comment has none.
+        groups : array of shape (n_comments,), optional
+            The thread of each comment; by default every comment stands alone.
+        edges : ThreadEdges, optional
+            Similarities between the comments of a thread, for edges="ising" and "full".
+        vectors : (ids, array), optional
+            Sentence vectors, for features="full" of a Threads record.
+        """
+        settings = self._settings()
+        if isinstance(X, Threads):
+            X, y, groups, edges = self._fit_features(X, settings, vectors)
+        values, ids, self.feature_names_ = as_float_table(X)
+        rows = ThreadRows.of(groups, len(values))
+        labels = self._fit_labels(y, len(values))[rows.order]
+        self.scaler_ = Scaler.of(values)
+        similarities = None
+        if settings.uses_pairs:
+            similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
+        self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
+        data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
+        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state))
+        self.n_features_in_ = values.shape[1]
+        warn_unconverged(
+            f"Training of ThreadClassifier(model={self.model!r})",
+            self.weights_.convergence,
+            cure="Raise max_iter or the penalties.",
+        )
+        return self
+
+    def predict_proba(
+        self,
+        X: Any,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> FloatArray:
+        """Probability of each label, shape (n_comments, n_labels), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X, groups, edges, vectors
+            As in :meth:`fit`.
+        known : array of shape (n_comments,), optional
+            Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
+        """
+        posed = self._pose(X, groups, known, edges, vectors)
+        return np.asarray(posed.rows.back(self._marginals(posed)))
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> AnyArray:
+        """The label of each comment: the most probable one, or that of the best cut for "local+cut"."""
+        posed = self._pose(X, groups, known, edges, vectors)
+        if self.model == "local+cut":
+            return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
+        return np.asarray(self.classes_[posed.rows.back(self._marginals(posed)).argmax(axis=1)])
+
+    def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
+        """The comments of each thread, best answer first.
+
+        Parameters
+        ----------
+        X, groups
+            As in :meth:`predict_proba`, and so are ``known``, ``edges`` and ``vectors``.
+        positive : label, optional
+            The label that makes a good answer; by default "Good" if there is such a label, else the last one.
+
+        Returns
+        -------
+        DataFrame
+            ``thread, rank, item_id, row, probability``, one row a comment, thread by thread.
+        """
+        p = self.predict_proba(X, groups=groups, **more)[:, self._positive(positive)]
+        if isinstance(X, Threads):
+            thread, ids = X.thread_ids[X.thread_of], X.comment_ids
+        else:
+            _, index, _ = as_float_table(X)
+            ids = np.arange(len(p)).astype(str) if index is None else index
+            thread = np.asarray(groups if groups is not None else ids)
+        table = pd.DataFrame({"thread": thread, "item_id": ids, "row": np.arange(len(p)), "probability": p})
+        first = pd.factorize(table["thread"])[0]
+        table = table.iloc[np.lexsort((-p, first))].reset_index(drop=True)
+        table.insert(1, "rank", table.groupby("thread", sort=False).cumcount() + 1)
+        return table
+
+    def explain(self, X: Any, *, target: Any = None, label: Any = None, **more: Any) -> pd.DataFrame:
+        """Why the comments of one thread are judged as they are.
+
+        The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
+        by feature group, and of the pulls of the other comments, which are the messages of belief propagation. Where
+        inference is more exact than those, the difference stands in a last row of kind "rest".
+
+        Parameters
+        ----------
+        X : Threads or table
+            The comments of one thread.
+        target : int or comment id, optional
+            Explain this comment only.
+        label : label, optional
+            As ``positive`` in :meth:`rank`.
+        **more
+            As in :meth:`predict_proba`, but for ``groups``.
+
+        Returns
+        -------
+        DataFrame
+            ``item_id, reason, effect, kind``; kind is "evidence", "pull" or "rest", the reason a feature group or the
+            id of the other comment; the strongest reason of each comment first.
+        """
+        check_is_fitted(self, "weights_")
+        n = X.n_comments if isinstance(X, Threads) else len(X)
+        if isinstance(X, Threads) and X.n_threads != 1:
+            raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
+        posed = self._pose(X, np.zeros(n), more.get("known"), more.get("edges"), more.get("vectors"))
+        names = np.arange(n).astype(str) if posed.ids is None else posed.ids
+        k = self._positive(label)
+        evidence = self._evidence(posed.x, k)
+        frames = [
+            pd.DataFrame({"item_id": names, "reason": name, "effect": effect, "kind": "evidence"})
+            for name, effect in evidence.items()
+        ]
+        if self.model != "local" and not (self.model == "chain" and self.order == 2):
+            graphs = posed.graphs.with_tables()
+            i, j = graphs.edges.T
+            onto_i, onto_j = pulls(graphs, belief_propagation(graphs), k)
+            for here, there, effect in ((i, j, onto_i), (j, i, onto_j)):
+                frames.append(
+                    pd.DataFrame({"item_id": names[here], "reason": names[there], "effect": effect, "kind": "pull"})
+                )
+            frames.append(self._beyond_pairs(posed, pd.concat(frames), names, k))
+        table = pd.concat(frames, ignore_index=True)
+        if target is not None:
+            wanted = str(names[target]) if isinstance(target, int | np.integer) else str(target)
+            if wanted not in names:
+                raise InputError(f"the comment to explain must be in the thread; it has no {wanted!r}.")
+            table = table[table["item_id"] == wanted]
+        place = {name: p for p, name in enumerate(names)}
+        order = np.lexsort((-table["effect"].abs(), table["item_id"].map(place)))
+        return table.iloc[order].reset_index(drop=True)
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> Settings:
+        names = Settings.__dataclass_fields__
+        return Settings(**{name: getattr(self, name) for name in names})
+
+    def _fit_features(self, threads: Threads, settings: Settings, vectors: Any) -> tuple[Any, Any, Any, Any]:
+        if threads.labels is None or pd.isna(threads.labels).all():
+            raise InputError("training needs labelled comments; no comment of these threads has a label.")
+        self.features_ = ThreadFeatures(
+            features=self.features, n_folds=self.n_folds, cache_dir=self.cache_dir, random_state=self.random_state
+        )
+        X = self.features_.fit_transform(threads, vectors=vectors)
+        edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
+        return X, threads.labels, threads.thread_ids[threads.thread_of], edges
+
+    def _fit_labels(self, y: Any, n_rows: int) -> IntArray:
+        if y is None or np.shape(y) != (n_rows,):
+            raise InputError(f"y must have one label a row, {n_rows} of them; it has shape {np.shape(y)}.")
+        y = np.asarray(y)
+        observed = ~pd.isna(y)
+        if not observed.any():
+            raise InputError("training needs labelled comments; no comment has a label.")
+        self.classes_ = np.unique(y[observed])
+        if len(self.classes_) < 2:
+            raise InputError(f"training needs two labels or more; all comments are {self.classes_[0]!r}.")
+        labels = np.full(n_rows, -1, dtype=np.int64)
+        labels[observed] = np.searchsorted(self.classes_, y[observed])
+        return labels
+
+    def _known_labels(self, known: Any, n_rows: int) -> IntArray | None:
+        if known is None:
+            return None
+        known = np.asarray(known, dtype=object)
+        if known.shape != (n_rows,):
+            raise InputError(f"known must have one entry a comment, {n_rows}; it has shape {known.shape}.")
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        labels = np.full(n_rows, -1, dtype=np.int64)
+        for row in np.flatnonzero(~pd.isna(known)):
+            if known[row] not in place:
+                listed = ", ".join(map(str, self.classes_))
+                raise InputError(f"a known label must be one that was trained, {listed}; row {row} has {known[row]!r}.")
+            labels[row] = place[known[row]]
+        return labels
+
+    def _positive(self, label: Any) -> int:
+        check_is_fitted(self, "weights_")
+        names = self.classes_.tolist()
+        if label is None:
+            label = "Good" if "Good" in names else names[-1]
+        if label not in names:
+            raise InputError(f"the label must be one of {', '.join(map(str, names))}; it is {label!r}.")
+        return int(names.index(label))
+
+    def _pose(self, X: Any, groups: Any, known: Any, edges: ThreadEdges | None, vectors: Any) -> _Posed:
+        """The inference problem of some comments, in the order of their threads."""
+        check_is_fitted(self, "weights_")
+        settings = self._settings()
+        if isinstance(X, Threads):
+            if not hasattr(self, "features_"):
+                raise InputError("a model trained on a table of features predicts tables; it got a Threads record.")
+            threads = X
+            X = self.features_.transform(threads, vectors=vectors)
+            groups = threads.thread_ids[threads.thread_of]
+            edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
+        values, ids, _ = as_float_table(X)
+        if values.shape[1] != self.n_features_in_:
+            raise InputError(f"X must have the {self.n_features_in_} features of training; it has {values.shape[1]}.")
+        rows = ThreadRows.of(groups, len(values))
+        labels = self._known_labels(known, len(values))
+        x = self.scaler_(values[rows.order])
+        weights = self.weights_
+        features: FloatArray = np.zeros((0, 1))
+        if self.model != "local":
+            left, right = settings.pairs(rows.offsets)
+            features = np.ones((len(left), 1))
+            if weights.pair_scaler is not None:
+                similarities = similarities_of(edges, ids, rows, left, right)
+                n_given = 0 if similarities is None else similarities.shape[1]
+                if n_given != self.n_similarities_:
+                    raise InputError(
+                        f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
+                        "Give edges= as in training."
+                    )
+                evidence = log_linear_scores(weights.local, x)
+                features = weights.pair_scaler(pair_features(x[:, :-1], evidence, left, right, similarities))
+        scores = self._node_scores(x)
+        graphs = (
+            settings.layout(scores, rows.sizes)
+            if self.model != "local"
+            else Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
+        )
+        if self.model != "local":
+            if self.edge_scale == "length":
+                features = per_node(features, graphs.edge_graph, rows.sizes)
+            kind = "full" if self.edges == "full" else "ising"
+            graphs = graphs.with_scores(scores, edge_scores(weights.edges, features, kind, len(self.classes_)))
+        if labels is not None:
+            graphs = graphs.with_known(labels[rows.order])
+        return _Posed(x, features, rows, graphs, ids)
+
+    def _node_scores(self, x: FloatArray) -> FloatArray:
+        weights = self.weights_
+        if weights.path is not None:
+            # Every label gets one vote more than it has, so that no score is infinite.
+            total = weights.path.survivals.sum()
+            votes = weights.path.votes(x)
+            return np.log((votes * total + 1.0) / (total + len(self.classes_)))
+        scores = x @ weights.nodes.T
+        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
+    def _infer(self, graphs: Graphs) -> Marginals:
+        return prediction_engine(self._settings())(graphs)
+
+    def _marginals(self, posed: _Posed) -> FloatArray:
+        if self.model == "chain" and self.order == 2:
+            weights = self.weights_
+            kind = "full" if self.edges == "full" else "ising"
+            second = SecondOrderChain(posed.x, posed.features, posed.rows.sizes, len(self.classes_), kind)
+            assert weights.triples is not None  # chains of the second order are always trained with triples
+            flat = np.concatenate([weights.nodes.ravel(), weights.edges.ravel(), weights.triples.ravel()])
+            return second.node_marginals(chain(second.scores(flat, posed.graphs.known)))
+        if self.model == "local" and posed.graphs.known is None:
+            return normalise_log(posed.graphs.node_scores)
+        return self._infer(posed.graphs).node_marginals
+
+    def _beyond_pairs(self, posed: _Posed, reasons: pd.DataFrame, names: AnyArray, k: int) -> pd.DataFrame:
+        """What evidence and pulls leave of the log-odds of comments whose label is not given."""
+        log_p = np.log(np.maximum(self._marginals(posed), 1e-300))
+        log_odds = log_p[:, k] - np.delete(log_p, k, axis=1).mean(axis=1)
+        told = reasons.groupby("item_id")["effect"].sum().reindex(names).to_numpy()
+        known = posed.graphs.known
+        free = np.ones(len(names), dtype=bool) if known is None else known < 0
+        rest = np.where(free, log_odds - told, 0.0)
+        some = np.abs(rest) > 1e-4
+        return pd.DataFrame({"item_id": names[some], "reason": "loops", "effect": rest[some], "kind": "rest"})
+
+    def _evidence(self, x: FloatArray, k: int) -> dict[str, FloatArray]:
+        """Log-odds of label k by feature group."""
+        weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
+        if len(weights) == 1:
+            weights = np.vstack([np.zeros_like(weights), weights])
+        others = np.delete(weights, k, axis=0).mean(axis=0)
+        parts = x * (weights[k] - others)
+        groups = [self.feature_names_[column].partition("/")[0] for column in self.scaler_.keep] + ["bias"]
+        columns = pd.Series(np.arange(len(groups))).groupby(groups, sort=False).indices
+        return {str(name): parts[:, places].sum(axis=1) for name, places in columns.items()}
+
+
+def _attractive(graphs: Graphs) -> Graphs:
+    """Edges that prefer different labels are left out: a cut cannot hold them."""
+    return graphs.with_scores(graphs.node_scores, np.maximum(graphs.edge_scores, 0.0))

@@ -1,0 +1,113 @@
+"""Every row of the tables as a function from a fold and votes to answers for the fold left out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from accord.data.pairs import Comparisons
+from accord.estimators.bradley_terry import BradleyTerryRanker
+from accord.estimators.pair_baselines import (
+    LogisticDifferenceRanker,
+    LongerTextRanker,
+    PageRankRanker,
+    PairGaussianProcessClassifier,
+    PairSupportVectorClassifier,
+    ScoreRegressionRanker,
+)
+from accord.estimators.pairs import PreferenceRanker
+from accord.experiments.pairs.folds import Fold
+from accord.typing import FloatArray
+
+__all__ = ["BASELINES", "Answers", "answers", "decided", "gppl", "published", "raw_hyperparameters"]
+
+# probability that left wins for the gold pairs, score of every item of the fold
+Answers = tuple[FloatArray, FloatArray]
+
+# The kernel that development inside training folds settled on: few items are enough to learn 16 numbers from.
+_LEARNING_ITEMS = 600
+
+
+def answers(model: Any, fold: Fold) -> Answers:
+    """What a fitted model says about the fold left out."""
+    X, _ = fold.test.xy()
+    p = np.asarray(model.predict_proba(X, items=fold.items))
+    return decided(p), np.asarray(model.score_items(fold.test_items))
+
+
+def decided(p: FloatArray) -> FloatArray:
+    """Probability that left wins, given that there is a winner, shape (n_pairs,)."""
+    return p[:, -1] / (p[:, 0] + p[:, -1])
+
+
+def _fit(model: Any, votes: Comparisons) -> Any:
+    return model.fit(*votes.xy(), items=votes.items)
+
+
+def raw_hyperparameters(fold: Fold, *, learning_items: int = _LEARNING_ITEMS) -> FloatArray:
+    """Hyper-parameters from single workers' votes of the training folds: aggregated labels look noiseless."""
+    raw = fold.train(fold.corpus.crowdsample)
+    ranker = PreferenceRanker(learning_items=learning_items, max_iter=8)
+    return ranker.learn_hyperparameters(*raw.xy(), items=raw.items)
+
+
+def gppl(fold: Fold, votes: Comparisons, theta: FloatArray | None, **settings: Any) -> PreferenceRanker:
+    """Our default: sums of linear and Matérn kernels over the feature groups, and item effects."""
+    model = PreferenceRanker(hyperparameters=theta, learning_items=_LEARNING_ITEMS, **settings)
+    annotator = None
+    if settings.get("reliability") and votes.annotator is not None and votes.annotators is not None:
+        annotator = votes.annotators[votes.annotator]
+    return model.fit(*votes.xy(), items=votes.items, annotator=annotator)
+
+
+def published(length_scales: str, *, max_iter: int = 12) -> PreferenceRanker:
+    """As published: product Matérn 3/2 over all features, 500 inducing points, linearised probit, Gamma noise prior."""
+    return PreferenceRanker(
+        kernel="matern_product",
+        combine="product",
+        length_scales=length_scales,
+        inference="variational",
+        n_inducing=500,
+        standardise=False,
+        item_effects=False,
+        max_iter=max_iter,
+    )
+
+
+def _bradley_terry(fold: Fold, votes: Comparisons) -> Answers:
+    import warnings
+
+    with warnings.catch_warnings():
+        # That the fold left out is not joined to the others is the point of this row.
+        warnings.simplefilter("ignore", UserWarning)
+        model = BradleyTerryRanker().fit(*votes.xy(), items=fold.items)
+    X, _ = fold.test.xy()
+    table = model.rank().set_index("item_id")
+    return model.predict_proba(X)[:, 1], table.loc[list(fold.test_items.ids), "score"].to_numpy(float)
+
+
+def _pagerank(fold: Fold, votes: Comparisons) -> Answers:
+    """PageRank on the fold's own votes: it cannot rank texts without votes."""
+    own = fold.corpus.all.subset(~fold.training[fold.corpus.all.left])
+    return answers(PageRankRanker().fit(*own.xy(), items=fold.items), fold)
+
+
+def _svm(fold: Fold, votes: Comparisons) -> Answers:
+    p, _ = answers_of_pairs(PairSupportVectorClassifier(max_pairs=2000), fold, votes)
+    return p, _fit(ScoreRegressionRanker(scores="pagerank"), votes).score_items(fold.test_items)
+
+
+def answers_of_pairs(model: Any, fold: Fold, votes: Comparisons) -> Answers:
+    """A classifier of concatenated pairs: probabilities, and mean probabilities of winning as scores."""
+    return answers(_fit(model, votes), fold)
+
+
+BASELINES: dict[str, Callable[[Fold, Comparisons], Answers]] = {
+    "longer": lambda fold, votes: answers(_fit(LongerTextRanker(), votes), fold),
+    "bradley_terry": _bradley_terry,
+    "logistic_diff": lambda fold, votes: answers(_fit(LogisticDifferenceRanker(), votes), fold),
+    "pl_svr": lambda fold, votes: answers(_fit(ScoreRegressionRanker(), votes), fold),
+    "svm": _svm,
+    "gpc": lambda fold, votes: answers_of_pairs(PairGaussianProcessClassifier(max_pairs=600), fold, votes),
+    "pagerank": _pagerank,
+}

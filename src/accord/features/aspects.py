@@ -1,0 +1,132 @@
+"""Texts as words and pairs of words: present or not, weighted by how rare they are, each text of length one."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from accord.errors import InputError
+from accord.typing import ObjectArray
+
+__all__ = ["PhraseFeatures", "as_matrix", "as_texts", "is_matrix", "phrase_counts"]
+
+# Words keep their apostrophes ("wasn't"); the signs are those that carry feeling or price.
+_TOKEN = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
+
+
+def phrase_counts(texts: Any, *, ngram_range: tuple[int, int] = (1, 2)) -> tuple[Any, ObjectArray]:
+    """Counts of every word and pair of words, shape (n_texts, n_phrases), and the phrases."""
+    counter = CountVectorizer(ngram_range=ngram_range, token_pattern=_TOKEN)
+    counts = counter.fit_transform(texts)
+    return sp.csr_array(counts), counter.get_feature_names_out()
+
+
+class PhraseFeatures(TransformerMixin, BaseEstimator):
+    """Presence of phrases that training texts share, times idf, rows of length one; from texts or from counts.
+
+    Parameters
+    ----------
+    ngram_range : (int, int)
+        Lengths of phrases in words.
+    min_texts : int
+        Phrases found in fewer training texts are left out.
+    idf : bool
+        Weight each phrase by log((1 + n) / (1 + n_with_phrase)) + 1.
+    unit : bool
+        Scale each text to length one.
+    """
+
+    def __init__(
+        self, *, ngram_range: tuple[int, int] = (1, 2), min_texts: int = 3, idf: bool = True, unit: bool = True
+    ) -> None:
+        self.ngram_range = ngram_range
+        self.min_texts = min_texts
+        self.idf = idf
+        self.unit = unit
+
+    def fit(self, X: Any, y: Any = None) -> "PhraseFeatures":
+        """Learn which phrases to keep, and their weights."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn, and transform the same texts without counting them twice."""
+        return self._weighted(self._learn(X))
+
+    def transform(self, X: Any) -> Any:
+        """Features of texts (or of counts, if fitted on counts), shape (n_texts, n_phrases)."""
+        check_is_fitted(self, "kept_")
+        counts = sp.csr_array(X) if self.counter_ is None else sp.csr_array(self.counter_.transform(X))
+        if counts.shape[1] != self.n_counted_:
+            raise InputError(
+                f"counts must have {self.n_counted_} columns, as in training; they have {counts.shape[1]}."
+            )
+        return self._weighted(counts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> ObjectArray:
+        """The phrases; ``phrase 0`` … where only counts were given."""
+        check_is_fitted(self, "kept_")
+        if self.counter_ is not None:
+            return self.counter_.get_feature_names_out()[self.kept_]
+        names = [f"phrase {i}" for i in range(self.n_counted_)] if input_features is None else input_features
+        return np.asarray(names, dtype=object)[self.kept_]
+
+    def _learn(self, x: Any) -> Any:
+        if sp.issparse(x) or getattr(x, "ndim", 1) == 2:
+            self.counter_, counts = None, sp.csr_array(x)
+        else:
+            self.counter_ = CountVectorizer(ngram_range=self.ngram_range, token_pattern=_TOKEN)
+            try:
+                counts = sp.csr_array(self.counter_.fit_transform(x))
+            except ValueError:
+                raise InputError("texts must hold words; none of these does. Give other texts or features.") from None
+        n, self.n_counted_ = counts.shape
+        found = np.bincount(counts.indices[counts.data > 0], minlength=self.n_counted_)
+        # With few texts no phrase may recur; then every phrase is kept.
+        least = self.min_texts if (found >= self.min_texts).any() else 1
+        self.kept_ = np.flatnonzero(found >= least)
+        self.weights_ = np.log((1.0 + n) / (1.0 + found[self.kept_])) + 1.0 if self.idf else np.ones(len(self.kept_))
+        return counts
+
+    def _weighted(self, counts: Any) -> Any:
+        x = sp.csr_array(counts[:, self.kept_], dtype=np.float64)
+        x.eliminate_zeros()
+        x.data = self.weights_[x.indices]
+        if self.unit:
+            norms = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
+            x.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(x.indptr))
+        return x
+
+
+def is_matrix(x: Any) -> bool:
+    """Whether rows of numbers were given, and not texts."""
+    if sp.issparse(x):
+        return True
+    if isinstance(x, list | tuple):
+        return bool(len(x)) and not isinstance(x[0], str)
+    return getattr(x, "ndim", 1) == 2
+
+
+def as_matrix(x: Any) -> Any:
+    """Features as a sparse matrix of finite numbers."""
+    try:
+        matrix = sp.csr_array(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
+    if not np.isfinite(matrix.data).all():
+        raise InputError("features must be finite numbers; one is not. Fill it in or drop its row.")
+    return matrix
+
+
+def as_texts(x: Any) -> list[str]:
+    """Texts as a list of strings."""
+    texts = list(x)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(
+                f"every text must be a string; row {row + 1} is {type(text).__name__}. Use '' for a missing text."
+            )
+    return texts

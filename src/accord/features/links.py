@@ -1,0 +1,320 @@
+"""Features of texts that speak about each other: pairs of linked texts, their words, and what neighbours say.
+
+Every matrix is sparse. No feature knows who wrote a text: only words, links and similarity count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from accord.data.columns import unique_ids
+from accord.data.links import Links
+from accord.data.tables import as_frame, require_columns
+from accord.errors import InputError
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
+
+__all__ = [
+    "LinkedPairs",
+    "LinkedTexts",
+    "kind_features",
+    "linked_pairs",
+    "linked_texts",
+    "meta_features",
+    "nearest_pairs",
+    "neighbour_counts",
+    "neighbour_presence",
+    "neighbour_windows",
+    "pair_similarity",
+    "pair_texts",
+    "pair_words",
+    "unit_rows",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedPairs:
+    """Unordered pairs of linked texts, each once, and the links that make them.
+
+    Attributes
+    ----------
+    n_texts : int
+    ends : int array of shape (n_pairs, 2)
+        Positions of the two texts, the smaller first.
+    pair_of_link : int array of shape (n_links,)
+        The pair that each link belongs to.
+    forward : bool array of shape (n_links,)
+        Whether the link goes from the first end to the second.
+    """
+
+    n_texts: int
+    ends: IntArray
+    pair_of_link: IntArray
+    forward: AnyArray
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.ends)
+
+    @property
+    def connected(self) -> AnyArray:
+        """Which texts have a link, shape (n_texts,)."""
+        touched = np.zeros(self.n_texts, dtype=bool)
+        touched[self.ends.ravel()] = True
+        return touched
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTexts:
+    """The rows of a model of links: ids, texts or features, groups, and the links among them."""
+
+    ids: ObjectArray  # (n_texts,)
+    content: Any  # (n_texts,) texts, or (n_texts, n_features) features
+    groups: ObjectArray  # (n_texts,)
+    pairs: LinkedPairs
+    contexts: ObjectArray | None  # (n_links,) the words around each link
+    kinds: ObjectArray | None = None  # (n_links,) what each link is
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.ids)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content is text rather than features."""
+        return isinstance(self.content, np.ndarray) and self.content.ndim == 1
+
+    def position(self, text: str) -> int:
+        """The row of one text."""
+        found = np.flatnonzero(self.ids == text)
+        if not len(found):
+            raise InputError(f"the text to explain must be a row of X; {text!r} is not among the {self.n_texts} ids.")
+        return int(found[0])
+
+
+def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = None) -> LinkedTexts:
+    """The rows of X with the links among them; links to texts that are not rows of X are left out.
+
+    Parameters
+    ----------
+    X : table or array
+        A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers, or features of shape
+        (n_texts, n_features) together with ``ids``.
+    links : Links, optional
+    groups : array of shape (n_texts,), optional
+        The debate or thread of each text; the column ``group_id`` of a table by default, else every text is its own.
+    ids : array of shape (n_texts,), optional
+    """
+    if sp.issparse(X) or isinstance(X, np.ndarray):
+        if ids is None:
+            raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
+        content = sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        if content.ndim != 2:
+            raise InputError(f"features must have the shape (n_texts, n_features); they have {content.shape}.")
+    else:
+        frame = as_frame(X)
+        require_columns(frame, ["item_id"], what="texts")
+        ids = frame["item_id"].to_numpy(object) if ids is None else ids
+        groups = frame["group_id"].to_numpy(object) if groups is None and "group_id" in frame else groups
+        if "text" in frame:
+            content = frame["text"].fillna("").to_numpy(object)
+        else:
+            content = frame.drop(columns=["item_id", "group_id"], errors="ignore").to_numpy(np.float64)
+    ids = unique_ids(ids, what="text")
+    n = content.shape[0]
+    groups = np.arange(n) if groups is None else groups
+    for what, column in (("ids", ids), ("groups", groups)):
+        if len(column) != n:
+            raise InputError(f"{what} must have one entry a row; there are {n} rows and {len(column)} entries.")
+    if links is None:
+        none = np.empty(0, dtype=np.int64)
+        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), linked_pairs(none, none, n_texts=n), None)
+    kept, source, target = links.among(ids)
+    pairs = linked_pairs(source, target, n_texts=n)
+    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds)
+
+
+def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:
+    """Pairs of texts that are linked in either direction, in order of their positions."""
+    source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+    if np.any(source == target):
+        raise InputError(f"a link joins two different texts; text {source[np.argmax(source == target)]} links itself.")
+    keys, pair_of_link = np.unique(
+        np.minimum(source, target) * n_texts + np.maximum(source, target), return_inverse=True
+    )
+    ends = np.column_stack(np.divmod(keys, max(n_texts, 1))).astype(np.int64).reshape(-1, 2)
+    return LinkedPairs(n_texts, ends, pair_of_link.ravel(), source < target)
+
+
+def pair_texts(contexts: ObjectArray, pairs: LinkedPairs) -> ObjectArray:
+    """The words around all links of a pair as one text, shape (n_pairs,)."""
+    joined: list[list[str]] = [[] for _ in range(pairs.n_pairs)]
+    for context, pair in zip(contexts, pairs.pair_of_link, strict=True):
+        joined[pair].append(context)
+    texts = np.empty(pairs.n_pairs, dtype=object)
+    texts[:] = ["\n".join(parts) for parts in joined]
+    return texts
+
+
+def pair_words(words: Any, pairs: LinkedPairs) -> sp.csr_matrix:
+    """Presence, in the windows of any link of a pair, of each word.
+
+    Parameters
+    ----------
+    words : sparse matrix of shape (n_links, n_words)
+        Words of each link's window.
+    pairs : LinkedPairs
+
+    Returns
+    -------
+    sparse matrix of zeros and ones, shape (n_pairs, n_words)
+    """
+    n_links = len(pairs.pair_of_link)
+    gather = sp.csr_matrix((np.ones(n_links), (pairs.pair_of_link, np.arange(n_links))), shape=(pairs.n_pairs, n_links))
+    return _presence(gather @ sp.csr_matrix(words))
+
+
+def neighbour_counts(labels: IntArray, pairs: LinkedPairs, *, n_labels: int) -> sp.csr_matrix:
+    """How many neighbours of each text have each label, [BBB11] section 3.4; a label of −1 is not known.
+
+    Returns
+    -------
+    sparse matrix of shape (n_texts, n_labels)
+    """
+    rows, _, seen = _incidences(labels, pairs)
+    return sp.coo_matrix((np.ones(len(rows)), (rows, seen)), shape=(pairs.n_texts, n_labels)).tocsr()
+
+
+def neighbour_presence(labels: IntArray, pairs: LinkedPairs, *, n_labels: int) -> sp.csr_matrix:
+    """Whether any neighbour of each text has each label, [BBB11] section 3.4."""
+    return _presence(neighbour_counts(labels, pairs, n_labels=n_labels))
+
+
+def neighbour_windows(labels: IntArray, pairs: LinkedPairs, words: Any, *, n_labels: int) -> sp.csr_matrix:
+    """Each window word paired with the label of the neighbour, the space L × C of [BBB11] section 3.4.
+
+    Parameters
+    ----------
+    labels : int array of shape (n_texts,)
+    pairs : LinkedPairs
+    words : sparse matrix of shape (n_pairs, n_words)
+        Words of each pair's windows, as of :func:`pair_words`.
+    n_labels : int
+
+    Returns
+    -------
+    sparse matrix of zeros and ones, shape (n_texts, n_labels · n_words)
+        Column ``label · n_words + word``.
+    """
+    rows, pair, seen = _incidences(labels, pairs)
+    choose = sp.csr_matrix(
+        (np.ones(len(rows)), (rows * n_labels + seen, pair)), shape=(pairs.n_texts * n_labels, pairs.n_pairs)
+    )
+    stacked = _presence(choose @ sp.csr_matrix(words))
+    return stacked.reshape((pairs.n_texts, n_labels * words.shape[1])).tocsr()
+
+
+def nearest_pairs(
+    vectors: Any, groups: AnyArray, *, k: int, lonely: BoolArray | None = None, block: int | None = None
+) -> IntArray:
+    """Implicit links: each text with the ``k`` most similar texts of its group that share a feature with it.
+
+    Parameters
+    ----------
+    vectors : array or sparse matrix of shape (n_texts, n_features)
+        Rows of unit length, so that products are cosines.
+    groups : array of shape (n_texts,)
+    k : int
+    lonely : bool array of shape (n_texts,), optional
+        Keep only the pairs with one of these texts in them.
+    block : int, optional
+        Texts compared with their group at a time; bounds memory, not the result. The time grows with the square of the
+        largest group.
+
+    Returns
+    -------
+    int array of shape (n_pairs, 2)
+        Each unordered pair once, in order of positions. Ties go to the earlier text.
+    """
+    vectors = sp.csr_matrix(vectors)
+    keys = []
+    codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        if lonely is not None and not lonely[members].any():
+            continue
+        inside = vectors[members]
+        step = max(1, 2**23 // len(members)) if block is None else block
+        for start in range(0, len(members), step):
+            rows = np.arange(start, min(start + step, len(members)))
+            similarity = (inside[rows] @ inside.T).toarray()
+            similarity[np.arange(len(rows)), rows] = -np.inf
+            nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+            close = np.take_along_axis(similarity, nearest, axis=1) > 0.0
+            first = np.repeat(members[rows], close.sum(axis=1))
+            second = members[nearest[close]]
+            keys.append(np.minimum(first, second).astype(np.int64) * len(codes) + np.maximum(first, second))
+    merged = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
+    pairs = np.column_stack(np.divmod(merged, max(len(codes), 1))).reshape(-1, 2)
+    return pairs if lonely is None else pairs[lonely[pairs].any(axis=1)]
+
+
+def pair_similarity(vectors: Any, ends: IntArray, *, block: int = 65536) -> FloatArray:
+    """Cosine of the two texts of each pair, shape (n_pairs,); rows of ``vectors`` have unit length."""
+    vectors = sp.csr_matrix(vectors)
+    out = np.empty(len(ends))
+    for start in range(0, len(ends), block):
+        first, second = ends[start : start + block].T
+        out[start : start + block] = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
+    return out
+
+
+def meta_features(pairs: LinkedPairs, similarity: FloatArray) -> FloatArray:
+    """What a pair's links say apart from their words.
+
+    Returns
+    -------
+    float array of shape (n_pairs, 3)
+        Log of the number of links, whether they go both ways, similarity of the two texts.
+    """
+    count = np.bincount(pairs.pair_of_link, minlength=pairs.n_pairs).astype(np.float64)
+    forward = np.bincount(pairs.pair_of_link, weights=pairs.forward, minlength=pairs.n_pairs)
+    both = (forward > 0) & (forward < count)
+    return np.column_stack([np.log(np.maximum(count, 1.0)), both.astype(np.float64), similarity])
+
+
+def kind_features(kinds: ObjectArray, pairs: LinkedPairs, names: Sequence[str]) -> FloatArray:
+    """Log of one plus the number of links of each kind, shape (n_pairs, n_kinds); unknown kinds are not counted."""
+    place = {name: column for column, name in enumerate(names)}
+    columns = np.array([place.get(str(kind), -1) for kind in kinds], dtype=np.int64)
+    counts = np.zeros((pairs.n_pairs, len(names)))
+    known = columns >= 0
+    np.add.at(counts, (pairs.pair_of_link[known], columns[known]), 1.0)
+    return np.asarray(np.log1p(counts))
+
+
+def unit_rows(matrix: Any) -> sp.csr_matrix:
+    """The matrix with every row scaled to length 1 (an empty row stays empty)."""
+    return sp.csr_matrix(normalize(sp.csr_matrix(matrix, dtype=np.float64)))
+
+
+def _presence(counts: sp.csr_matrix) -> sp.csr_matrix:
+    present = sp.csr_matrix(counts, dtype=np.float64, copy=True)
+    present.eliminate_zeros()
+    present.data[:] = 1.0
+    return present
+
+
+def _incidences(labels: IntArray, pairs: LinkedPairs) -> tuple[IntArray, IntArray, IntArray]:
+    """Text, pair and the neighbour's label of every end of every pair whose other end has a known label."""
+    rows = np.concatenate([pairs.ends[:, 0], pairs.ends[:, 1]])
+    others = np.concatenate([pairs.ends[:, 1], pairs.ends[:, 0]])
+    pair = np.tile(np.arange(pairs.n_pairs), 2)
+    seen = np.asarray(labels)[others]
+    known = seen >= 0
+    return rows[known], pair[known], seen[known]

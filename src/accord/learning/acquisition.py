@@ -1,0 +1,75 @@
+"""Which pair to ask about next, from the mean and variance of the difference of two scores."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import entr, ndtr
+
+from accord.typing import FloatArray, IntArray
+
+__all__ = ["STRATEGIES", "bald", "candidate_pairs", "pick_pairs", "uncertainty"]
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+def _entropy(p: FloatArray) -> FloatArray:
+    return np.asarray(entr(p) + entr(1.0 - p))
+
+
+def uncertainty(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Entropy of the predicted vote in nats, shape (n_pairs,): uncertainty sampling as in [SG18]."""
+    return _entropy(ndtr(mean / np.sqrt(2.0 + variance)))
+
+
+def bald(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Information that the vote gives about the two scores in nats, shape (n_pairs,).
+
+    Entropy of the vote minus its expected entropy once the scores are known: votes that are a coin toss whatever the
+    scores say are not worth asking for.
+    """
+    z = (mean[:, None] + np.sqrt(variance)[:, None] * _NODES) / np.sqrt(2.0)
+    return np.maximum(uncertainty(mean, variance) - _entropy(ndtr(z)) @ _WEIGHTS, 0.0)
+
+
+STRATEGIES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {"bald": bald, "uncertainty": uncertainty}
+
+
+def pick_pairs(gain: FloatArray, left: IntArray, right: IntArray, n: int) -> IntArray:
+    """Positions of the ``n`` best pairs, best first, each item at most once as long as that is possible.
+
+    A batch of the very best pairs would ask about the same two or three items over and over.
+    """
+    order = np.argsort(-gain, kind="stable")
+    chosen: list[int] = []
+    left_over: list[int] = []
+    used: set[int] = set()
+    for pair in order:
+        if len(chosen) == n:
+            break
+        a, b = int(left[pair]), int(right[pair])
+        if a in used or b in used:
+            left_over.append(int(pair))
+            continue
+        used.update((a, b))
+        chosen.append(int(pair))
+    chosen += left_over[: n - len(chosen)]
+    return np.array(chosen, dtype=np.int64)
+
+
+def candidate_pairs(
+    n_items: int, groups: IntArray | None, limit: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Pairs of different items, inside one group where there are groups; at most ``limit``, drawn at random."""
+    members = [np.arange(n_items)] if groups is None else [np.flatnonzero(groups == g) for g in np.unique(groups)]
+    sizes = np.array([rows.size * (rows.size - 1) // 2 for rows in members], dtype=np.int64)
+    if sizes.sum() <= limit:
+        pairs = [tuple(rows[side] for side in np.triu_indices(rows.size, 1)) for rows in members]
+        return np.concatenate([a for a, _ in pairs]), np.concatenate([b for _, b in pairs])
+    chosen = rng.choice(len(members), size=limit, p=sizes / sizes.sum())
+    length = np.array([rows.size for rows in members])[chosen]
+    start = np.cumsum([0, *(rows.size for rows in members)])[chosen]
+    flat = np.concatenate(members)
+    first = rng.integers(0, length)
+    second = (first + rng.integers(1, length)) % length
+    return flat[start + first], flat[start + second]

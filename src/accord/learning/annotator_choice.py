@@ -1,0 +1,83 @@
+"""Choosing C and σ_θ² inside the training texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from accord.learning.annotator_fit import Start, fit_joint
+from accord.learning.annotator_model import MarkedTexts, Strengths, class_loss, class_maps
+from accord.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["HIGHLIGHT_GRID", "PLAIN_GRID", "Choice", "choose_strengths", "inner_folds"]
+
+# Where good strengths lie, as (C, σ_θ²): more of the one asks for less of the other. Neighbours are similar.
+HIGHLIGHT_GRID = ((0.01, 0.1), (0.01, 0.03), (0.01, 0.01), (0.03, 0.01))
+# For classes alone.
+PLAIN_GRID = tuple((0.0, variance) for variance in (0.1, 0.03, 0.01, 0.003))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The strengths chosen, and how each candidate did on texts left out."""
+
+    strengths: Strengths
+    candidates: list[Strengths]
+    accuracy: FloatArray  # (n_candidates,)
+    log_loss: FloatArray  # (n_candidates,) mean per text
+
+
+def inner_folds(labels: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """A fold for each text, every class spread evenly, shape (n_texts,)."""
+    folds = np.empty(len(labels), dtype=np.int64)
+    position = 0
+    for label in np.unique(labels):
+        rows = rng.permutation(np.flatnonzero(labels == label))
+        folds[rows] = (position + np.arange(len(rows))) % n_folds
+        position += len(rows)
+    return folds
+
+
+def choose_strengths(
+    texts: MarkedTexts,
+    candidates: Sequence[Strengths],
+    *,
+    folds: IntArray,
+    emissions: str = "bounded",
+    free: BoolArray | None = None,
+    value_tol: float = 1e-5,
+) -> Choice:
+    """The candidate with the best accuracy on texts left out; the smaller log loss decides between equals.
+
+    Parameters
+    ----------
+    texts : MarkedTexts
+    candidates : sequence of Strengths
+        Neighbours in this list should be similar: each fit starts where the one before it ended.
+    folds : int array of shape (n_texts,)
+        Inner folds, −1 for a text that is never left out. Leave out little at a time: strengths chosen on half of the
+        texts are too weak for all of them.
+    emissions, free, value_tol
+        As in :func:`~accord.learning.annotator_fit.fit_joint`.
+
+    Returns
+    -------
+    Choice
+    """
+    right, losses = np.zeros(len(candidates)), np.zeros(len(candidates))
+    maps = class_maps(texts.n_classes)
+    for fold in np.unique(folds[folds >= 0]):
+        test = texts.subset(folds == fold)
+        train, columns = texts.subset(folds != fold).compact()
+        kept = None if free is None else free[columns]
+        start: Start | None = None
+        for place, strengths in enumerate(candidates):
+            fit = fit_joint(train, strengths, emissions=emissions, start=start, free=kept, value_tol=value_tol)
+            start = (fit.theta, fit.phi)
+            theta = fit.expanded(columns, texts.n_features).theta
+            right[place] += np.sum(np.argmax(test.design @ (maps @ theta).T, axis=1) == test.labels)
+            losses[place] += class_loss(test, theta)[0]
+    n_left_out = int((folds >= 0).sum())
+    accuracy, log_loss = right / n_left_out, losses / n_left_out
+    best = min(range(len(candidates)), key=lambda place: (-accuracy[place], log_loss[place]))
+    return Choice(candidates[best], list(candidates), accuracy, log_loss)

@@ -1,0 +1,154 @@
+"""Blocks of work, and the functions that run over them.
+
+A block is a bundle of flat arrays: hundreds of threads, debates or documents, or tens of thousands of votes; never one
+object a task. What all blocks need (the weights of a model) is sent once to each worker, not once a block. Results
+come back in the order of the blocks and are added up in that order, so they do not depend on the number of workers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from accord.errors import InputError, MissingDependencyError
+from accord.typing import Progress
+
+__all__ = ["Blocks", "map_blocks", "open_blocks", "reduce_blocks"]
+
+Result = TypeVar("Result")
+_Function = Callable[[Any, Any, np.random.Generator], Any]
+
+
+class Backend(Protocol):
+    """Runs a function once a block. Made with the blocks, which stay where they are put."""
+
+    def run(self, function: _Function, shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
+        """Results as (block, result), in any order."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is held."""
+        ...
+
+
+class Blocks:
+    """Blocks that a backend holds, ready to be run over again and again.
+
+    Made by :func:`open_blocks`. The function that is run takes ``(block, shared, rng)``; ``rng`` is a generator of the
+    block's own, the same whichever worker runs it.
+    """
+
+    def __init__(self, backend: Backend, n_blocks: int, progress: Progress | None) -> None:
+        self._backend = backend
+        self._progress = progress
+        self.n_blocks = n_blocks
+
+    def map(self, function: _Function, shared: Any = None, *, seed: int = 0, what: str = "blocks") -> list[Any]:
+        """The result of every block, in the order of the blocks."""
+        seeds = block_seeds(seed, self.n_blocks)
+        results: list[Any] = [None] * self.n_blocks
+        for done, (place, result) in enumerate(self._backend.run(function, shared, seeds), start=1):
+            results[place] = result
+            if self._progress is not None:
+                self._progress(what, done, self.n_blocks)
+        return results
+
+    def sum(self, function: _Function, shared: Any = None, *, seed: int = 0, what: str = "blocks") -> Any:
+        """The sum of all results, added in the order of the blocks; a tuple is added entry by entry."""
+        if self.n_blocks == 0:
+            raise InputError("a sum over blocks needs at least one block; there is none.")
+        results = self.map(function, shared, seed=seed, what=what)
+        total = results[0]
+        for result in results[1:]:
+            total = add(total, result)
+        return total
+
+
+def add(total: Any, result: Any) -> Any:
+    """Entry by entry for tuples, ``+`` for everything else."""
+    if isinstance(result, tuple):
+        return tuple(add(a, b) for a, b in zip(total, result, strict=True))
+    return total + result
+
+
+def block_seeds(seed: int, n_blocks: int) -> list[int]:
+    """A seed for each block that depends on the seed and the block alone."""
+    return [int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(n_blocks)]
+
+
+@contextmanager
+def open_blocks(
+    blocks: Sequence[Any],
+    *,
+    backend: Any = "serial",
+    n_workers: int | None = None,
+    retries: int = 3,
+    progress: Progress | None = None,
+) -> Iterator[Blocks]:
+    """Hand blocks to a backend and keep them there while the context lasts.
+
+    Parameters
+    ----------
+    blocks : sequence
+        The blocks themselves, or functions without arguments that load them (so that the data need never be in one
+        place).
+    backend : {"serial", "joblib", "dask"}, a scheduler's address, or a Dask client
+        "dask" starts a cluster on this machine; an address such as ``tcp://host:8786`` joins a running one.
+    n_workers : int, optional
+        Processes of "joblib" and "dask"; by default one a core.
+    retries : int
+        How often a block is tried again after its worker died.
+    progress : Progress, optional
+
+    Yields
+    ------
+    Blocks
+    """
+    if n_workers is not None and n_workers < 1:
+        raise InputError(f"the number of workers is at least 1; got {n_workers}.")
+    runner = _make(backend, list(blocks), n_workers, retries)
+    try:
+        yield Blocks(runner, len(blocks), progress)
+    finally:
+        runner.close()
+
+
+def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int) -> Backend:
+    if backend == "serial":
+        from accord.scale.serial import SerialBackend
+
+        return SerialBackend(blocks)
+    if backend == "joblib":
+        from accord.scale.processes import JoblibBackend
+
+        return JoblibBackend(blocks, n_workers)
+    if isinstance(backend, str) and backend != "dask" and "://" not in backend:
+        raise InputError(
+            f"a backend is 'serial', 'joblib', 'dask' or a scheduler's address; got {backend!r}. "
+            "An address looks like tcp://host:8786."
+        )
+    try:
+        from accord.scale.cluster import DaskBackend
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(f"a cluster needs {error.name}. Install accord[dask].") from error
+    return DaskBackend(blocks, backend, n_workers, retries)
+
+
+def map_blocks(
+    function: _Function, blocks: Sequence[Any], *, shared: Any = None, seed: int = 0, **options: Any
+) -> list[Any]:
+    """Run ``function(block, shared, rng)`` once a block; results in the order of the blocks.
+
+    The options are those of :func:`open_blocks`.
+    """
+    with open_blocks(blocks, **options) as opened:
+        return opened.map(function, shared, seed=seed)
+
+
+def reduce_blocks(
+    function: _Function, blocks: Sequence[Any], *, shared: Any = None, seed: int = 0, **options: Any
+) -> Any:
+    """The sum of ``function(block, shared, rng)`` over all blocks, added in their order."""
+    with open_blocks(blocks, **options) as opened:
+        return opened.sum(function, shared, seed=seed)

@@ -1,0 +1,105 @@
+"""Blocks on a Dask cluster: one of this machine's own, or one that is running already.
+
+Each block is put on a worker once and stays there; what all blocks need is sent to every worker once a run. A worker
+that dies takes its blocks with it: they are put on another worker and tried again.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from distributed import Client, LocalCluster, as_completed
+from distributed.client import FutureCancelledError
+from distributed.comm.core import CommClosedError
+from distributed.scheduler import KilledWorker
+
+from accord.errors import InputError
+from accord.scale.serial import work
+
+__all__ = ["DaskBackend"]
+
+_LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
+
+
+def _threads_to_one() -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+class DaskBackend:
+    """Runs blocks through a Dask client."""
+
+    def __init__(self, blocks: list[Any], target: Any, n_workers: int | None, retries: int) -> None:
+        self._blocks, self._retries = blocks, retries
+        self._cluster: LocalCluster | None = None
+        self._own_client = True
+        if isinstance(target, Client):
+            self._client, self._own_client = target, False
+        elif target == "dask":
+            self._cluster = LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            )
+            self._client = Client(self._cluster)
+        else:
+            try:
+                self._client = Client(target, timeout=10)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise InputError(
+                    f"a Dask scheduler must listen at {target}; none answered ({type(error).__name__}). "
+                    "Start one with 'dask scheduler', or leave the address out."
+                ) from error
+        self._client.run(_threads_to_one)
+        self._places: list[Any] = [None] * len(blocks)
+        self._put(range(len(blocks)))
+
+    def _put(self, which: Sequence[int] | range) -> None:
+        """Put blocks on workers, round robin; loaders travel with their task and need no place."""
+        data = [place for place in which if not callable(self._blocks[place])]
+        if data:
+            futures = self._client.scatter([self._blocks[place] for place in data], hash=False)
+            for place, future in zip(data, futures, strict=True):
+                self._places[place] = future
+
+    def run(self, function: Callable[..., Any], shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
+        """Results as they come; a block whose worker died is tried again."""
+        sent = self._client.scatter(shared, broadcast=True, hash=False)
+        tried = [0] * len(self._blocks)
+
+        def submit(place: int) -> Any:
+            held = self._places[place]
+            return self._client.submit(
+                work, function, self._blocks[place] if held is None else held, sent, seeds[place],
+                pure=False, retries=self._retries,
+            )  # fmt: skip
+
+        waiting = {submit(place): place for place in range(len(self._blocks))}
+        try:
+            completed = as_completed(list(waiting))
+            for future in completed:
+                place = waiting.pop(future)
+                try:
+                    yield place, future.result()
+                except _LOST as error:
+                    tried[place] += 1
+                    if tried[place] > self._retries:
+                        raise InputError(
+                            f"block {place} was lost with its worker {tried[place]} times; the workers may have too "
+                            "little memory. Give them more, or make the blocks smaller."
+                        ) from error
+                    self._put([place])
+                    sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    again = submit(place)
+                    waiting[again] = place
+                    completed.add(again)
+        finally:
+            if waiting:  # stopped half-way: nobody waits for these any more
+                self._client.cancel(list(waiting))
+
+    def close(self) -> None:
+        """Take the blocks off the workers; close what was opened here."""
+        self._places = []
+        if self._own_client:
+            self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()

@@ -1,0 +1,69 @@
+"""Train, apply and explain thread models on a project."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from accord.data.project import Project
+from accord.data.threads import Threads
+from accord.errors import InputError
+from accord.estimators.threads import ThreadClassifier
+from accord.typing import ObjectArray, Progress
+from accord.workflows.settings import configured
+
+__all__ = ["explain", "predict", "train"]
+
+
+def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> ThreadClassifier:
+    """Fit a thread classifier on the labelled comments; threads without any label are left out."""
+    model = configured(ThreadClassifier, settings)
+    threads = project.threads()
+    labelled = ~pd.isna(_labels(threads))
+    if not labelled.any():
+        raise InputError("training needs labelled comments; no comment of this project has a label.")
+    some = np.bincount(threads.thread_of[labelled], minlength=threads.n_threads) > 0
+    progress("training", 0, 1)
+    model.fit(threads.subset(some))
+    progress("training", 1, 1)
+    return model
+
+
+def predict(model: ThreadClassifier, project: Project) -> pd.DataFrame:
+    """``item_id, group_id, label, probability, given``: comments whose label is given keep it, and pull the others.
+
+    ``probability`` is that of ``label``; ``p.<label>`` that of each label.
+    """
+    threads = project.threads()
+    known = _labels(threads)
+    p = model.predict_proba(threads, known=known)
+    labels = model.predict(threads, known=known)
+    place = {label: k for k, label in enumerate(model.classes_.tolist())}
+    table = pd.DataFrame(
+        {
+            "item_id": threads.comment_ids,
+            "group_id": threads.thread_ids[threads.thread_of],
+            "label": labels,
+            "probability": p[np.arange(len(p)), [place[label] for label in labels]],
+            "given": ~pd.isna(known),
+        }
+    )
+    return table.assign(**{f"p.{label}": p[:, k] for label, k in place.items()})
+
+
+def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFrame:
+    """``reason, effect, kind`` of one comment: its own evidence by feature group and the pulls of the others."""
+    threads = project.threads()
+    place = np.flatnonzero(threads.comment_ids == target)
+    if not len(place):
+        raise InputError(f"only comments are explained; {target!r} is a question. Give the id of a comment.")
+    one = threads.subset(threads.thread_of[place[:1]])
+    known = _labels(one)
+    known[one.comment_ids == target] = None
+    return model.explain(one, target=target, known=known)[["reason", "effect", "kind"]]
+
+
+def _labels(threads: Threads) -> ObjectArray:
+    """The given labels, as an array of its own; ``None`` where there is none."""
+    return np.full(threads.n_comments, None, dtype=object) if threads.labels is None else threads.labels.copy()

@@ -1,0 +1,59 @@
+"""Every page on a desktop and on a phone, in light and in dark: nothing is wider than its window.
+
+With ACCORD_SCREENSHOTS naming a folder the pictures are kept there; the documentation shows them.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from ranking import wait_for_ranking
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "vote": ("pairs", "judge"),
+    "thread": ("threads", "judge"),
+    "aspects": ("aspects", "judge"),
+    "highlight": ("rationales", "judge"),
+    "label": ("links", "judge"),
+    "ranking": ("pairs", "results"),
+    "results": ("threads", "results"),
+    "texts": ("pairs", "texts"),
+    "people": ("pairs", "people"),
+    "export": ("pairs", "export"),
+}
+WINDOWS = {"desktop": (1100, 760), "phone": (360, 740)}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_pages_fit_their_window(browser, studio_url, window, scheme):
+    folder = os.environ.get("ACCORD_SCREENSHOTS")
+    width, height = WINDOWS[window]
+    context = browser.new_context(
+        base_url=studio_url,
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        has_touch=window == "phone",
+    )
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    shots = {"projects": "/", "new": "/projects/new"}
+    links = {
+        word: page.get_by_role("link", name=f"About {word}").get_attribute("href")
+        for word in {w for w, _ in PAGES.values()}
+    }
+    shots |= {name: links[word].replace("/judge", f"/{tab}") for name, (word, tab) in PAGES.items()}
+    for name, path in shots.items():
+        page.goto(path)
+        page.get_by_role("heading", level=1).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        if name == "ranking":
+            wait_for_ranking(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png")
+    context.close()

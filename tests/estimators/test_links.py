@@ -1,0 +1,229 @@
+"""The two classifiers of linked texts, on debates whose sides are known."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import accord
+from accord.data.links import Links
+from accord.errors import InputError
+from accord.estimators.iterative import IterativeClassifier
+from accord.estimators.links import CollectiveClassifier
+
+WORDS = {"yes": ["support", "good", "agree"], "no": ["oppose", "bad", "refuse"], "maybe": ["wait", "study", "unsure"]}
+
+
+def debates(n_debates=12, size=8, seed=0, sides=("yes", "no")):
+    """Texts of a few words, one in five from the other side, and citations that say who agrees with whom."""
+    rng = np.random.default_rng(seed)
+    rows, src, dst, contexts = [], [], [], []
+    for debate in range(n_debates):
+        label = rng.choice(list(sides), size)
+        for i in range(size):
+            side = label[i] if rng.random() < 0.75 else rng.choice(list(sides))
+            words = [*rng.choice(WORDS[side], 3), *rng.choice(["the", "bill", "house", "time"], 6)]
+            rows.append((f"{debate}-{i}", " ".join(words), f"d{debate}", label[i]))
+        for _ in range(2 * size):
+            i, j = rng.choice(size - 1, 2, replace=False)  # the last text of each debate has no link
+            src.append(f"{debate}-{i}")
+            dst.append(f"{debate}-{j}")
+            contexts.append("i thank my friend" if label[i] == label[j] else "i reject what he said")
+    frame = pd.DataFrame(rows, columns=["item_id", "text", "group_id", "label"])
+    return frame.drop(columns="label"), frame["label"].to_numpy(object), Links(src, dst, contexts=contexts)
+
+
+@pytest.mark.parametrize("inference", ["mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"])
+def test_every_inference_beats_content_alone(inference):
+    X, y, links = debates()
+    new, truth, new_links = debates(seed=1)
+    model = CollectiveClassifier(inference=inference).fit(X, y, links=links)
+    alone = model.predict(new)
+    together = model.predict(new, links=new_links)
+    assert np.mean(together == truth) > np.mean(alone == truth)
+    assert np.mean(together == truth) > 0.85
+
+
+@pytest.mark.parametrize("settings", [{"meta": True}, {"training": "joint"}, {"implicit": 0}, {"recalibrate": False}])
+def test_every_way_to_train_gives_probabilities(settings):
+    X, y, links = debates()
+    new, truth, new_links = debates(seed=1)
+    model = CollectiveClassifier(**settings).fit(X, y, links=links)
+    p = model.predict_proba(new, links=new_links)
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert np.mean(model.classes_[p.argmax(axis=1)] == truth) > 0.85
+
+
+@pytest.mark.parametrize(
+    "model", [CollectiveClassifier(inference="lbp"), CollectiveClassifier(), IterativeClassifier(features="count")]
+)
+def test_three_labels(model):
+    X, y, links = debates(n_debates=30, sides=("yes", "no", "maybe"))
+    new, truth, new_links = debates(seed=1, sides=("yes", "no", "maybe"))
+    model.fit(X, y, links=links)
+    assert np.mean(model.predict(new, links=new_links) == truth) > 0.75
+
+
+@pytest.mark.parametrize("features", ["presence", "count", "window"])
+def test_iterative_classifier_uses_neighbours(features):
+    X, y, links = debates()
+    new, truth, new_links = debates(seed=1)
+    model = IterativeClassifier(features=features).fit(X, y, links=links)
+    assert np.mean(model.predict(new, links=new_links) == truth) >= np.mean(model.predict(new) == truth)
+
+
+def test_iterative_classifier_takes_any_classifier():
+    X, y, links = debates()
+    linear = IterativeClassifier(features="count", local=LogisticRegression()).fit(X, y, links=links)
+    fast = linear.predict(X, links=links)
+    hidden = linear.local_
+    linear.local_ = type("Opaque", (), {"predict_proba": staticmethod(hidden.predict_proba)})()
+    assert_array_equal(linear.predict(X, links=links), fast)
+
+
+@pytest.mark.parametrize("kind", [CollectiveClassifier, IterativeClassifier])
+def test_known_labels_hold_and_reach_their_neighbours(kind):
+    X, y, links = debates()
+    model = kind().fit(X, y, links=links)
+    new, truth, new_links = debates(seed=1)
+    known = np.full(len(truth), None, dtype=object)
+    known[::2] = truth[::2]
+    found = model.predict(new, links=new_links, known=known)
+    assert_array_equal(found[::2], truth[::2])
+    free = model.predict(new, links=new_links)
+    assert np.mean(found[1::2] == truth[1::2]) >= np.mean(free[1::2] == truth[1::2])
+
+
+def test_explanations_name_the_links_and_words_that_did_it():
+    X, y, links = debates()
+    model = CollectiveClassifier().fit(X, y, links=links)
+    told = model.explain("0-0", X, links=links)
+    assert set(told["kind"]) >= {"content", "word", "link"}
+    assert told["effect"].abs().is_monotonic_decreasing
+    ends = {t for s, t in zip(links.source, links.target, strict=True) if s == "0-0"}
+    ends |= {s for s, t in zip(links.source, links.target, strict=True) if t == "0-0"}
+    assert sum(told["kind"] == "link") == len(ends)
+    # The last text of a debate has no link: it is tied to similar texts.
+    assert "similar" in set(model.explain("0-7", X, links=links)["kind"])
+
+
+def test_the_words_of_an_explanation_add_up_to_the_content():
+    X, y, links = debates()
+    model = CollectiveClassifier().fit(X, y, links=links)
+    told = model.explain("0-0", X, links=links, n_words=1000)
+    content = float(told.loc[told["kind"] == "content", "effect"].iloc[0])
+    label = model.predict(X, links=links)[0]
+    bias = float(model.model_.sigmoids[0, 0] * model.content_.intercept_[0] + model.model_.sigmoids[1, 0])
+    bias = bias if label == model.classes_[1] else -bias
+    assert_allclose(told.loc[told["kind"] == "word", "effect"].sum() + bias, content, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
+def test_the_promises_of_an_estimator(make):
+    X, y, links = debates(n_debates=6)
+    model = make()
+    params = model.get_params()
+    assert model.fit(X, y, links=links) is model
+    assert model.get_params() == params
+    first = model.predict(X, links=links)
+    assert_array_equal(clone(model).fit(X, y, links=links).predict(X, links=links), first)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X, links=links), first)
+    with pytest.raises(NotFittedError):
+        make().predict(X, links=links)
+
+
+def test_the_order_of_texts_does_not_matter():
+    X, y, links = debates(n_debates=6)
+    order = np.random.default_rng(0).permutation(len(y))
+    a = CollectiveClassifier().fit(X, y, links=links).predict_proba(X, links=links)
+    b = CollectiveClassifier().fit(X.iloc[order], y[order], links=links).predict_proba(X.iloc[order], links=links)
+    assert_allclose(b, a[order], atol=1e-4)
+
+
+def test_sparse_features_equal_dense_ones():
+    X, y, links = debates(n_debates=6)
+    features = np.column_stack([X["text"].str.count(word) for words in WORDS.values() for word in words]).astype(float)
+    p = [
+        CollectiveClassifier()
+        .fit(made, y, links=links, ids=X["item_id"], groups=X["group_id"])
+        .predict_proba(made, links=links, ids=X["item_id"], groups=X["group_id"])
+        for made in (features, sp.csr_matrix(features))
+    ]
+    assert_allclose(p[0], p[1])
+
+
+@pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
+def test_one_label_is_refused(make):
+    X, y, links = debates(n_debates=2)
+    with pytest.raises(InputError, match="two labels"):
+        make().fit(X, np.full(len(y), "yes"), links=links)
+
+
+def test_no_links_no_groups_and_one_text_are_ordinary():
+    X, y, _ = debates(n_debates=4)
+    model = CollectiveClassifier().fit(X[["item_id", "text"]], y)
+    assert model.predict(X.iloc[[0]]).shape == (1,)
+    strange = Links(["0-0", "elsewhere"], ["nowhere", "0-0"], contexts=["a", "b"])
+    assert model.predict(X.iloc[[0]], links=strange).shape == (1,)
+
+
+def test_links_without_words_still_count():
+    X, y, links = debates()
+    bare = Links(links.source, links.target)
+    agree = [i for i, c in enumerate(links.contexts) if "friend" in c]
+    model = CollectiveClassifier().fit(X, y, links=bare.subset(agree))
+    p = model.predict_proba(X, links=bare.subset(agree))
+    assert np.mean(model.classes_[p.argmax(axis=1)] == y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"inference": "guess"}, "inference must be"),
+        ({"training": "alone"}, "training must be"),
+        ({"training": "joint", "inference": "min_cut"}, "graded beliefs"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, sentence):
+    X, y, links = debates(n_debates=2)
+    with pytest.raises(InputError, match=sentence):
+        CollectiveClassifier(**settings).fit(X, y, links=links)
+
+
+def test_bad_labels_are_refused_in_a_sentence():
+    X, y, links = debates(n_debates=2)
+    with pytest.raises(InputError, match="row 3 has none"):
+        CollectiveClassifier().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
+    three = np.where(np.arange(len(y)) == 2, "maybe", y)
+    with pytest.raises(InputError, match="a cut holds two"):
+        CollectiveClassifier(inference="min_cut").fit(X, three, links=links)
+    model = CollectiveClassifier().fit(X, y, links=links)
+    known = np.full(len(y), None, dtype=object)
+    known[1] = "perhaps"
+    with pytest.raises(InputError, match=r"row 2 has 'perhaps'"):
+        model.predict(X, links=links, known=known)
+    with pytest.raises(InputError, match="not among"):
+        model.explain("nobody", X, links=links)
+
+
+def test_both_stand_in_the_public_surface():
+    assert accord.CollectiveClassifier is CollectiveClassifier
+    assert accord.IterativeClassifier is IterativeClassifier
+
+
+def test_a_graph_in_one_piece_of_many_texts():
+    rng = np.random.default_rng(0)
+    n = 100_000
+    y = np.where(rng.random(n) < 0.5, "a", "b")
+    X = sp.csr_matrix(np.column_stack([(y == "a") + rng.normal(size=n), rng.normal(size=n)]))
+    order = np.argsort(y, kind="stable")
+    ids = np.arange(n).astype(str).astype(object)
+    links = Links(ids[order[:-1]], ids[order[1:]])  # one chain through all texts
+    model = CollectiveClassifier(implicit=0).fit(X, y, links=links, ids=ids)
+    assert np.mean(model.predict(X, links=links, ids=ids) == y) > 0.95

@@ -1,0 +1,40 @@
+"""Functions that workers run; they must be importable there."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def draw(block, shared, rng):
+    return float(rng.normal()) + shared * float(block.sum())
+
+
+def squares(weights, block):
+    x, y = block
+    error = x @ weights - y
+    return 0.5 * float(error @ error), x.T @ error
+
+
+def load_rows(start):
+    return lambda: np.arange(start, start + 3, dtype=float)
+
+
+def die_once(block, marker, rng):
+    """Kill the worker that runs this, the first time."""
+    path = Path(f"{marker}-{int(block[0])}")
+    if block[0] == 2 and not path.exists():
+        path.touch()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block.sum()
+
+
+def always_dies(block, shared, rng):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fails(block, shared, rng):
+    raise ValueError("this block is bad")

@@ -1,0 +1,108 @@
+import sys
+
+import jobs
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from accord.errors import InputError
+from accord.learning.blocked import summed_loss
+from accord.learning.optimise import minimise_lbfgs
+from accord.scale import map_blocks, open_blocks, reduce_blocks
+from accord.scale.blocks import block_seeds
+
+BLOCKS = [np.full(4, float(i)) for i in range(7)]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A real cluster: a scheduler and two worker processes, which restart when they die."""
+    from distributed import Client, LocalCluster
+
+    path = [entry for entry in sys.path if entry.endswith(("tests/scale", "src"))]
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(lambda: sys.path.extend(path))
+        yield client
+
+
+@pytest.fixture(params=["serial", "joblib", "dask"])
+def backend(request):
+    return request.getfixturevalue("client") if request.param == "dask" else request.param
+
+
+def expected():
+    return [
+        float(np.random.default_rng(seed).normal()) + 2.0 * block.sum()
+        for seed, block in zip(block_seeds(5, len(BLOCKS)), BLOCKS, strict=True)
+    ]
+
+
+def test_every_backend_gives_the_same_results_in_order(backend):
+    assert map_blocks(jobs.draw, BLOCKS, shared=2.0, seed=5, backend=backend) == expected()
+
+
+def test_sums_are_the_same_to_the_last_bit(backend):
+    serial = reduce_blocks(jobs.draw, BLOCKS, shared=2.0, seed=5)
+    assert reduce_blocks(jobs.draw, BLOCKS, shared=2.0, seed=5, backend=backend) == serial
+
+
+def test_blocks_may_be_loaded_where_they_are_needed(backend):
+    from functools import partial
+
+    loaders = [partial(np.arange, start, start + 3.0) for start in range(4)]
+    assert map_blocks(jobs.draw, loaders, shared=0.0, backend=backend) == map_blocks(jobs.draw, loaders, shared=0.0)
+
+
+def test_an_optimiser_runs_over_blocks(backend):
+    rng = np.random.default_rng(0)
+    x, truth = rng.normal(size=(90, 3)), np.array([1.0, -2.0, 0.5])
+    y = x @ truth
+    parts = [(x[i : i + 20], y[i : i + 20]) for i in range(0, 90, 20)]
+    with open_blocks(parts, backend=backend) as blocks:
+        found = minimise_lbfgs(summed_loss(jobs.squares, blocks), np.zeros(3))
+    assert_allclose(found.weights, truth, atol=1e-6)
+
+
+def test_no_blocks_map_to_nothing_and_have_no_sum(backend):
+    assert map_blocks(jobs.draw, [], backend=backend) == []
+    with pytest.raises(InputError, match="at least one block"):
+        reduce_blocks(jobs.draw, [], backend=backend)
+
+
+def test_an_error_in_a_block_reaches_the_caller(backend):
+    with pytest.raises(ValueError, match="this block is bad"):
+        map_blocks(jobs.fails, BLOCKS, backend=backend)
+
+
+def test_a_killed_worker_changes_nothing(client, tmp_path):
+    marker = str(tmp_path / "died")
+    results = map_blocks(jobs.die_once, BLOCKS, shared=marker, backend=client)
+    assert results == [block.sum() for block in BLOCKS]
+    assert (tmp_path / "died-2").exists()
+
+
+def test_a_block_that_kills_every_worker_is_reported_in_one_sentence(client):
+    with pytest.raises(InputError, match="too little memory"):
+        map_blocks(jobs.always_dies, BLOCKS[:1], backend=client, retries=1)
+
+
+def test_progress_is_told_block_by_block():
+    told = []
+    map_blocks(jobs.draw, BLOCKS, shared=0.0, progress=lambda what, done, total: told.append((done, total)))
+    assert told == [(n, 7) for n in range(1, 8)]
+
+
+@pytest.mark.parametrize("wrong, sentence", [("threads", "a backend is"), ("tcp://127.0.0.1:1", "none answered")])
+def test_a_wrong_backend_is_refused_in_one_sentence(wrong, sentence):
+    with pytest.raises(InputError, match=sentence):
+        map_blocks(jobs.draw, BLOCKS, backend=wrong)
+
+
+def test_dask_is_not_imported_before_it_is_asked_for():
+    import subprocess
+
+    code = "import accord.scale, sys; raise SystemExit('distributed' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
