@@ -176,3 +176,10 @@ def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):
     assert "name one of pairs" in capsys.readouterr().err
     assert main(["export", "example:arguments", "--format", "letters", "--out", str(tmp_path / "o")]) == 2
     assert "the format must be one of csv" in capsys.readouterr().err
+
+
+def test_column_names_over_several_lines_make_one_sentence(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text('"task,worker,label\nt1,w1,cat\nt1",w2,dog\n')
+    with pytest.raises(InputError, match="has task,worker,label t1,w1,cat t1, w2, dog"):
+        import_files([path], None, form="crowd-kit")

@@ -40,7 +40,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
         if _detect(Glimpse(source.path, source.columns)) is None:
             raise InputError(
                 f"a file of All Our Ideas has votes (Winner ID, Loser ID), non-votes (Reason) or ideas (Idea Text); "
-                f"{source.path} has {', '.join(source.columns)}. Leave it out."
+                f"{source.path} has {source.named}. Leave it out."
             )
     for source in sources:
         if set(_IDEAS) <= set(source.columns):

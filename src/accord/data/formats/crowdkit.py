@@ -37,7 +37,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
         if _detect(Glimpse(path, source.columns)) is None:
             raise InputError(
                 f"a table of crowd-kit has the columns {', '.join(_PAIRS)}, or {', '.join(_LABELS)}; {path} has "
-                f"{', '.join(source.columns)}. Rename them."
+                f"{source.named}. Rename them."
             )
         pairs = set(_PAIRS) <= set(source.columns)
         names = _PAIRS if pairs else _LABELS

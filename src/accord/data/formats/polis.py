@@ -35,7 +35,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
         if source not in comments and source not in votes:
             raise InputError(
                 f"a file of Polis has comments ({', '.join(_COMMENTS)}) or votes ({', '.join(_VOTES)}); "
-                f"{source.path} has {', '.join(source.columns)}. Leave it out."
+                f"{source.path} has {source.named}. Leave it out."
             )
     agrees: dict[str, int] = {}
     for source in comments:

@@ -32,6 +32,11 @@ class Source:
     path: Path
     columns: tuple[str, ...]
 
+    @property
+    def named(self) -> str:
+        """The names of the columns in one line, for a sentence."""
+        return ", ".join(" ".join(name.split()) for name in self.columns) or "none"
+
     def blocks(self, columns: Sequence[str], *, coded: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """The rows in blocks with some of the columns as text, those in ``coded`` dictionary-encoded.
 
