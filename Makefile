@@ -40,7 +40,8 @@ layers: setup
 	$(BIN)/lint-imports
 
 test: lint types layers
-	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n $(JOBS) --ignore tests/browser --cov --cov-report=
+	$(BIN)/python -m pytest tests/browser --cov --cov-append --cov-report=term:skip-covered  # a browser wants its own process
 
 bench: $(VENV)/.accord-bench
 	$(BIN)/python benchmarks/run.py

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 
 from accord.inference.belief_propagation import belief_propagation
 from accord.inference.chain import chain
@@ -240,10 +241,59 @@ def growth(sizes=GROWTH, n_sweeps=20):
     return points
 
 
+@njit
+def _read_both_ends(values, edges, out):
+    for e in range(len(edges)):
+        out[e] = values[edges[e, 0]] + values[edges[e, 1]]
+
+
+def memory_growth(sizes=GROWTH):
+    """(edges, CPU seconds) to read one number at both ends of every edge: the least any engine must do a sweep."""
+    points, rng = [], np.random.default_rng(0)
+    for m in sizes:
+        edges = rng.integers(m // 10, size=(m, 2), dtype=np.int32)
+        values, out = rng.random(m // 10), np.empty(m)
+        repeats = max(1, 10**6 // m)
+
+        def read(values=values, edges=edges, out=out, repeats=repeats):
+            for _ in range(repeats):
+                _read_both_ends(values, edges, out)
+
+        points.append((m, seconds(read, 5) / repeats))
+    return points
+
+
+def batch_growth(sizes=GROWTH):
+    """(edges, CPU seconds) for batches of complete threads of 2–40 comments, to a tolerance of 1e-6."""
+    points, rng = [], np.random.default_rng(0)
+    for m in sizes:
+        lengths = rng.integers(2, 41, size=m // 100)
+        lengths = lengths[: int(np.searchsorted(np.cumsum(lengths * (lengths - 1) // 2), m)) + 1]
+        pairs = lengths * (lengths - 1) // 2
+        gains = rng.normal(size=pairs.sum()) / np.sqrt(np.repeat(lengths, pairs))
+        graphs = Graphs.complete(2.0 * rng.normal(size=(lengths.sum(), 2)), lengths, gains)
+        spent = seconds(lambda g=graphs: belief_propagation(g, warn=False), max(2, min(9, 10**6 // m)))
+        points.append((int(pairs.sum()), spent))
+    return points
+
+
 def bench_growth():
     return [
-        row(f"belief propagation, {m:.0e} edges, 20 sweeps", "none", spent, None, f"peak {memory:.2f} GB")
-        for m, spent, memory in growth()
+        *(
+            row(
+                f"belief propagation, one graph of {m:.0e} edges, 20 sweeps",
+                "none",
+                spent,
+                None,
+                f"peak {memory:.2f} GB",
+            )
+            for m, spent, memory in growth()
+        ),
+        *(
+            row(f"belief propagation, threads of {m:.0e} edges in all", "none", spent, None, "")
+            for m, spent in batch_growth()
+        ),
+        *(row(f"reading both ends of {m:.0e} edges once", "none", spent, None, "") for m, spent in memory_growth()),
     ]
 
 

@@ -119,6 +119,8 @@ def test_label_linked_texts(page):
 def test_votes_change_the_ranking(page):
     open_project(page, "pairs")
     address = page.url
+    page.locator("#left .text").filter(has_text=re.compile(".{10}")).wait_for()
+    wait_count(page, 0)
     for n in range(1, 6):
         page.keyboard.press("1")
         wait_count(page, n)

@@ -14,16 +14,20 @@ app = command_app()
 def export(
     project: Annotated[str, typer.Argument(help="The project's folder, or example:NAME.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
-    form: Annotated[str, typer.Option("--format", "-f", help="csv, tsv, jsonl or parquet.")] = "csv",
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="csv, tsv, jsonl, parquet, or the name of another tool.")
+    ] = "csv",
     json: Json = False,
 ) -> None:
-    """Write a project's tables as CSV, TSV, JSONL or Parquet."""
-    from accord.workflows.export import export as run
+    """Write a project's tables as CSV, TSV, JSONL or Parquet, or as another tool reads them."""
+    from accord.workflows.export import export_as
     from accord.workflows.projects import open_project
 
-    written = run(open_project(project), out, form=form)
+    exported = export_as(open_project(project), out, form=form)
     if json:
-        print_json({"folder": str(out), "files": written})
+        print_json({"folder": str(out), "files": exported.files, "lost": exported.lost})
     else:
-        for name, rows in written.items():
+        for name, rows in exported.files.items():
             typer.echo(f"{out / name}: {rows:,} rows")
+        for what, n in exported.lost.items():
+            typer.echo(f"lost: {what} ({n:,})")

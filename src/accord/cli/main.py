@@ -18,7 +18,7 @@ __all__ = ["COMMANDS", "main"]
 
 # Command: the file in this folder that has its ``app``, and what it does.
 COMMANDS = {
-    "import": ("import_", "Read tables of texts and judgements into a project."),
+    "import": ("import_", "Read tables or another tool's files into a project."),
     "train": ("train", "Train a model on a project and save it."),
     "predict": ("predict", "Apply a model to a project."),
     "rank": ("rank", "Rank the texts of a project of pairs, with intervals and tiers."),
@@ -29,7 +29,7 @@ COMMANDS = {
     "reproduce": ("reproduce", "Rebuild a paper's tables beside its own figures."),
     "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),
     "studio": ("studio", "Open the web page where people judge."),
-    "export": ("export", "Write a project's tables as CSV, TSV, JSONL or Parquet."),
+    "export": ("export", "Write a project as tables or as another tool's files."),
 }
 _BAD_INPUT, _INTERRUPTED = 2, 130
 

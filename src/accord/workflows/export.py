@@ -1,14 +1,20 @@
-"""Write tables as files that other programs read."""
+"""Write tables, and projects in other tools' formats, as files that other programs read."""
 
+import shutil
+import tempfile
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from accord.data.formats.registry import format_names, format_of
+from accord.data.formats.writing import write_csv
 from accord.data.project import Project
 from accord.errors import InputError
 
-__all__ = ["FORMATS", "export", "write_frame"]
+__all__ = ["FORMATS", "Exported", "export", "export_as", "write_frame"]
 
 
 def _jsonl(frame: pd.DataFrame, path: Path) -> None:
@@ -16,11 +22,19 @@ def _jsonl(frame: pd.DataFrame, path: Path) -> None:
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False),
-    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "csv": write_csv,
+    "tsv": lambda frame, path: write_csv(frame, path, sep="\t"),
     "jsonl": _jsonl,
     "parquet": lambda frame, path: frame.to_parquet(path, index=False),
 }
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote: rows by file, and what the other tool cannot hold."""
+
+    files: dict[str, int]
+    lost: dict[str, int]
 
 
 def write_frame(frame: pd.DataFrame, path: str | Path) -> None:
@@ -34,12 +48,36 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> None:
 
 
 def export(project: Project, folder: str | Path, *, form: str) -> dict[str, int]:
-    """Write the project's tables, each as one file; columns and tables that hold nothing are left out."""
-    if form not in FORMATS:
-        raise InputError(f"the format must be one of {', '.join(FORMATS)}; got {form!r}.")
+    """Write a project in a format; returns the rows by file. See :func:`export_as`."""
+    return export_as(project, folder, form=form).files
+
+
+def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
+    """Write the project's tables, each as one file, or the files of another tool.
+
+    Columns and tables that hold nothing are left out. Files of another tool appear all together or not at all.
+    """
+    folder = Path(folder)
+    if form in FORMATS:
+        return Exported(_tables(project, folder, form), {})
+    if form not in format_names(writable=True):
+        known = ", ".join((*FORMATS, *format_names(writable=True)))
+        raise InputError(f"the format must be one of {known}; got {form!r}.")
+    write, lost = format_of(form).write, Counter[str]()
+    assert write is not None  # it is writable
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
+        part = Path(work) / "export"
+        part.mkdir()
+        written = write(project, part, lost)
+        shutil.copytree(part, folder, dirs_exist_ok=True)
+    return Exported(written, dict(lost))
+
+
+def _tables(project: Project, folder: Path, form: str) -> dict[str, int]:
     written = {}
     for name, frame in project.frames().items():
         if len(frame):
-            write_frame(frame.dropna(axis="columns", how="all"), Path(folder) / f"{name}.{form}")
+            write_frame(frame.dropna(axis="columns", how="all"), folder / f"{name}.{form}")
             written[f"{name}.{form}"] = len(frame)
     return written

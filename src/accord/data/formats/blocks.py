@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from accord.data.formats.schemas import Matched
 from accord.data.formats.sources import LONGEST_CELL
 from accord.data.project import JUDGEMENTS, with_schema
-from accord.typing import BoolArray, FloatArray
+from accord.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from accord.data.formats.own import Reading
@@ -34,7 +34,7 @@ class Block:
 
     matched: Matched
     rows: pa.RecordBatch
-    first_row: int
+    row_numbers: IntArray  # (n,) the row of the file, from 1
     reading: "Reading"
     good: BoolArray = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -51,12 +51,21 @@ class Block:
         return np.ones(self.n, dtype=bool)
 
     @property
+    def answered(self) -> BoolArray:
+        """Rows with an answer: those whose status says that there is none may lack a value."""
+        if not self.has("status"):
+            return self.all
+        status = self.decoded("status")
+        done = pc.or_kleene(status.is_null(), pc.equal(status, "done"))
+        return np.asarray(pc.fill_null(done, True).to_numpy(zero_copy_only=False))
+
+    @property
     def rest(self) -> tuple[str, ...]:
         return self.matched.rest
 
     def only(self, rows: BoolArray) -> "Block":
         """The same block with other rows set aside; their problems were or will be counted elsewhere."""
-        return Block(self.matched, self.rows, self.first_row, self.reading, rows.copy())
+        return Block(self.matched, self.rows, self.row_numbers, self.reading, rows.copy())
 
     def has(self, name: str) -> bool:
         return name in self.matched.columns
@@ -89,16 +98,19 @@ class Block:
     def refuse(self, bad: BoolArray, rule: str, value: Callable[[int], str], cure: str) -> None:
         path = self.matched.source.path
         self.reading.problems.check(
-            bad, self.good, file=str(path), first_row=self.first_row, rule=rule, value=value, cure=cure
+            bad, self.good, file=str(path), numbers=self.row_numbers, rule=rule, value=value, cure=cure
         )
 
-    def needs(self, name: str, what: str) -> None:
-        self.refuse(~self.is_valid(name), f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
+    def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
+        missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
+        self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
 
     def check_lengths(self) -> None:
         """Refuse rows with a cell that is too long, in whatever column."""
         for column in self.rows.columns:
             values = column.dictionary if pa.types.is_dictionary(column.type) else column
+            if not pa.types.is_string(values.type):
+                continue
             if (pc.max(pc.binary_length(values)).as_py() or 0) <= LONGEST_CELL:  # a character has a byte or more
                 continue
             plain = pc.cast(column, pa.string())
@@ -144,11 +156,14 @@ class Block:
         if "annotator_id" in columns:
             reading.people.update(name for name in pc.unique(table.column("annotator_id")).to_pylist() if name)
         reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
+        reading.conflicts.add(table)
         reading.put("judgements", table)
 
 
 def numbers(column: pa.Array) -> FloatArray:
     """Numbers, NaN where there is none or it is not one."""
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        return np.asarray(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     array = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     values = np.array([_number(value) for value in array.dictionary.to_pylist()] + [np.nan])
     return values[pc.fill_null(array.indices, len(values) - 1).to_numpy(zero_copy_only=False)]

@@ -15,8 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from accord.data.formats.blocks import Block, numbers
+from accord.data.formats.conflicts import Conflicts
 from accord.data.formats.problems import Problems
-from accord.data.formats.schemas import Matched
+from accord.data.formats.rows import Buffer, Context, Rows
+from accord.data.formats.schemas import Matched, Role
+from accord.data.formats.sources import Source
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
 from accord.typing import BoolArray, FloatArray, Progress
 
@@ -26,7 +29,7 @@ _LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
 _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
 _TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
 _VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
-_KINDS = ("pair", "label", "score", "span")
+_KINDS = ("pair", "label", "score", "span", "rank")
 
 
 @dataclass(frozen=True)
@@ -52,22 +55,15 @@ class Reading:
     n_judgements: dict[str, int] = field(default_factory=dict)  # by kind
     n_links: int = 0
     people: set[str] = field(default_factory=set)
+    conflicts: Conflicts = field(default_factory=Conflicts)
+    rankings: dict[str, tuple[Any, list[tuple[float, str]]]] = field(default_factory=dict)
     writers: dict[str, Any] = field(default_factory=dict)
 
     # -- the tables ----------------------------------------------------------------------------------------------
 
     def read(self, matched: Matched) -> int:
         """Read one file in its role; returns the number of its rows."""
-        steps: dict[str, Callable[[Block], None]] = {
-            "items": self._items,
-            "votes": self._votes,
-            "scores": self._scores,
-            "spans": self._spans,
-            "labels": self._labels,
-            "links": self._links,
-            "judgements": self._judgements,
-        }
-        role, step = matched.role, steps[matched.role.name]
+        role = matched.role
         wanted = [*matched.columns.values(), *(matched.rest if role.keeps_rest else ())]
         coded = [
             matched.columns[name]
@@ -77,12 +73,36 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
-                rows = Block(matched, block, row, self)
+                rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
                 rows.check_lengths()
-                step(rows)
+                self._step(role.name)(rows)
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
         return row - 1
+
+    def take(self, rows: Rows) -> None:
+        """Take rows that another tool's reader gives; once it gives texts, an id that has none is wrong."""
+        names = rows.batch.schema.names
+        known = {"items": ITEMS.names, "judgements": JUDGEMENTS.names, "links": LINKS.names}[rows.table]
+        role = Role(rows.table, (), keeps_rest=rows.table == "items")
+        rest = tuple(name for name in names if name not in known)
+        matched = Matched(Source(rows.file, tuple(names)), role, {name: name for name in names if name in known}, rest)
+        self.closed = self.closed or rows.table == "items"
+        block = Block(matched, rows.batch, rows.numbers, self)
+        block.check_lengths()
+        self._step(rows.table)(block)
+
+    def _step(self, name: str) -> Callable[[Block], None]:
+        steps: dict[str, Callable[[Block], None]] = {
+            "items": self._items,
+            "votes": self._votes,
+            "scores": self._scores,
+            "spans": self._spans,
+            "labels": self._labels,
+            "links": self._links,
+            "judgements": self._judgements,
+        }
+        return steps[name]
 
     def _items(self, block: Block) -> None:
         ids = block.texts("item_id")
@@ -181,10 +201,10 @@ class Reading:
         block.write("pair", names, block.all, value=value)
 
     def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
-        said = block.column("value")
+        said = block.coded("value")
         codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
-        if block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
+        if block.has("value") and block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
             plain, none = block.decoded("value"), pa.scalar(None, pa.string())
             named = pc.if_else(pc.equal(plain, left), "1", pc.if_else(pc.equal(plain, right), "0", none))
             if block.name_of("value") == "label":
@@ -197,7 +217,7 @@ class Reading:
                 )
             value = pc.coalesce(named, value)
         block.refuse(
-            value.is_null().to_numpy(zero_copy_only=False),
+            value.is_null().to_numpy(zero_copy_only=False) & block.answered,
             "a vote must be 1 or left, 0 or right, 0.5 or tie",
             lambda row: repr(said[row].as_py()),
             "Recode it or drop the row.",
@@ -208,7 +228,7 @@ class Reading:
         block.needs("item_id", "an id")
         block.needs("aspect", "an aspect")
         self._known(block, "item_id")
-        self._check_scores(block, block.column("value"), block.all)
+        self._check_scores(block, block.column("value"), block.answered)
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("score", names, block.all)
 
@@ -225,9 +245,9 @@ class Reading:
 
     def _labels(self, block: Block) -> None:
         block.needs("item_id", "an id")
-        block.needs("value", "a label")
+        block.needs("value", "a label", of=block.answered)
         self._known(block, "item_id")
-        self._check_labels(block, "value", block.all)
+        self._check_labels(block, "value", block.answered)
         block.write("label", {name: name for name in JUDGEMENTS.names if name != "kind"}, block.all)
 
     def _check_labels(self, block: Block, name: str, given: BoolArray) -> None:
@@ -315,10 +335,48 @@ class Reading:
             ("score", self._scores),
             ("label", self._labels),
             ("span", self._spans),
+            ("rank", self._ranks),
         ):
             rows = block.good & np.array([each == kind for each in kinds])
             if rows.any():
                 step(block.only(rows))
+
+    def _ranks(self, block: Block) -> None:
+        """Places in rankings: rows that share a judgement_id are one ranking, place 1 the best, equal places ties."""
+        block.needs("item_id", "an id")
+        block.needs("judgement_id", "the id of its ranking")
+        self._known(block, "item_id")
+        places = numbers(block.column("value"))
+        block.refuse(
+            ~(places >= 1),
+            "a place in a ranking must be a number of at least 1",
+            lambda row: repr(block.texts("value")[row]),
+            "Correct it.",
+        )
+        names = ("judgement_id", "item_id", "annotator_id", "created_at", "source")
+        columns = [block.texts(name) for name in names]
+        for row in np.flatnonzero(block.good).tolist():
+            ranking, item, *rest = (column[row] for column in columns)
+            key = (str(block.matched.source.path), int(block.row_numbers[row]), str(ranking), *rest)
+            known = self.rankings.setdefault(str(ranking), (key, []))
+            known[1].append((float(places[row]), str(item)))
+
+    def _rank_pairs(self) -> None:
+        """The comparisons that the rankings imply."""
+        buffers: dict[str, Buffer] = {}
+        for (file, row, name, person, created_at, source), placed in self.rankings.values():
+            tiers: dict[float, list[str]] = {}
+            for place, item in sorted(placed):
+                tiers.setdefault(place, []).append(item)
+            buffer = buffers.setdefault(file, Buffer(Path(file), Context(self.problems), source="ranking"))
+            cells = {"annotator_id": person, "created_at": created_at}
+            if source:
+                cells["source"] = source
+            buffer.ranking(row, list(tiers.values()), name=name, ties=True, **cells)
+        self.rankings.clear()
+        for buffer in buffers.values():
+            for rows in buffer.rest():
+                self.take(rows)
 
     # -- what they share -----------------------------------------------------------------------------------------
 
@@ -357,13 +415,14 @@ class Reading:
 
     def finish(self) -> pa.Table:
         """Close the tables; returns the items."""
+        self._rank_pairs()
         empty = {"judgements": JUDGEMENTS, "links": LINKS}
         for name, schema in empty.items():
             if name in self.writers:
                 self.writers.pop(name).close()
             elif self.folder is not None:
                 pq.write_table(schema.empty_table(), self.folder / f"{name}.parquet")
-        if self.closed:
+        if self.closed and self.items:
             return pa.concat_tables(self.items, promote_options="permissive").unify_dictionaries()
         return with_schema({"item_id": sorted(self.places)}, ITEMS)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from accord.errors import InputError
-from accord.typing import BoolArray
+from accord.typing import BoolArray, IntArray
 
 __all__ = ["Problem", "Problems"]
 
@@ -42,7 +42,7 @@ class Problems:
         good: BoolArray,
         *,
         file: str,
-        first_row: int,
+        numbers: IntArray,
         rule: str,
         value: Callable[[int], str],
         cure: str,
@@ -52,9 +52,18 @@ class Problems:
         if not bad.any():
             return
         rows = np.flatnonzero(bad)
-        problem = [Problem(file, first_row + int(row), rule, value(int(row)), cure) for row in rows[:_KEPT_EXAMPLES]]
+        problem = [Problem(file, int(numbers[row]), rule, value(int(row)), cure) for row in rows[:_KEPT_EXAMPLES]]
         if not self.drop:
             raise InputError(str(problem[0]))
         self.counts[rule] += len(rows)
         self.examples += problem[: _KEPT_EXAMPLES - len(self.examples)]
         good[rows] = False
+
+    def add(self, file: str, row: int, rule: str, value: str, cure: str) -> None:
+        """One bad row that a reader leaves out."""
+        problem = Problem(file, row, rule, value, cure)
+        if not self.drop:
+            raise InputError(str(problem))
+        self.counts[rule] += 1
+        if len(self.examples) < _KEPT_EXAMPLES:
+            self.examples.append(problem)

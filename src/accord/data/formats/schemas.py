@@ -142,7 +142,7 @@ def match(source: Source, word: str) -> Matched:
     tables = "; or ".join(f"{role.name}: {', '.join(role.required)}" for role in ROLES[word])
     raise InputError(
         f"a table of {word} must have the columns of one of its kinds ({tables}); {source.path} has "
-        f"{', '.join(source.columns) or 'none'}. Rename its columns."
+        f"{source.named}. Rename its columns."
     )
 
 

@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 
 from accord.errors import InputError, MissingDataError
 
-__all__ = ["LONGEST_CELL", "Source", "open_source"]
+__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source", "suffix_of"]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _BLOCK_BYTES = 16 << 20
 _BLOCK_ROWS = 200_000
 _NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_JSON_LINES = (".jsonl", ".ndjson")
+JSON_LINES = (".jsonl", ".ndjson")
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -32,15 +32,20 @@ class Source:
     path: Path
     columns: tuple[str, ...]
 
+    @property
+    def named(self) -> str:
+        """The names of the columns in one line, for a sentence."""
+        return ", ".join(" ".join(name.split()) for name in self.columns) or "none"
+
     def blocks(self, columns: Sequence[str], *, coded: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """The rows in blocks with some of the columns as text, those in ``coded`` dictionary-encoded.
 
         Empty cells are missing.
         """
         wanted = list(columns)
-        if _suffix(self.path) in _SEPARATORS:
+        if suffix_of(self.path) in _SEPARATORS:
             return _csv_blocks(self.path, self.columns, wanted, coded)
-        if _suffix(self.path) in _JSON_LINES:
+        if suffix_of(self.path) in JSON_LINES:
             return _encoded(_json_blocks(self.path, self.columns, wanted), coded)
         return _encoded(_parquet_blocks(self.path, wanted), coded)
 
@@ -54,15 +59,15 @@ def open_source(path: str | Path) -> Source:
         raise MissingDataError(f"there is no file {path}.")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix in _SEPARATORS:
         names = _csv_names(path)
-    elif suffix in _JSON_LINES:
+    elif suffix in JSON_LINES:
         names = _json_names(path)
     elif suffix == ".parquet":
         names = _open_parquet(path).schema_arrow.names
     else:
-        known = ", ".join((*_SEPARATORS, *_JSON_LINES, ".parquet"))
+        known = ", ".join((*_SEPARATORS, *JSON_LINES, ".parquet"))
         raise InputError(f"a table's name must end in {known}; got {path.name!r}. Rename or convert it.")
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
@@ -70,7 +75,8 @@ def open_source(path: str | Path) -> Source:
     return Source(path, tuple(names))
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: Path) -> str:
+    """How a file's name ends, in small letters."""
     return path.suffix.lower()
 
 
@@ -79,7 +85,7 @@ def _csv_names(path: Path) -> list[str]:
     try:
         return list(reader.schema.names)
     except UnicodeDecodeError:
-        raise _not_utf8(path) from None
+        raise not_utf8(path) from None
 
 
 def _open_csv(path: Path, convert: Any) -> Any:
@@ -87,7 +93,7 @@ def _open_csv(path: Path, convert: Any) -> Any:
         return pa.csv.open_csv(
             path,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[_suffix(path)], newlines_in_values=True),
+            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[suffix_of(path)], newlines_in_values=True),
             convert_options=convert,
         )
     except pa.ArrowInvalid as error:
@@ -137,7 +143,7 @@ def _csv_error(path: Path, error: Exception) -> InputError:
     """What Arrow says about a broken file, as rule, place and cure."""
     said = str(error)
     if "UTF8" in said or "UTF-8" in said:
-        return _not_utf8(path)
+        return not_utf8(path)
     if "Empty CSV" in said:
         return InputError(f"a table needs a line of column names and at least one row; {path} has no rows.")
     if "straddling" in said:
@@ -154,7 +160,8 @@ def _csv_error(path: Path, error: Exception) -> InputError:
     return InputError(f"{path} is not readable as a table: {said.splitlines()[0].rstrip('.')}.")
 
 
-def _not_utf8(path: Path) -> InputError:
+def not_utf8(path: Path) -> InputError:
+    """The error for a file that is not UTF-8, with the line."""
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     with path.open("rb") as file:
         for raw in file:
@@ -181,9 +188,13 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield row, decoder.decode(raw)
             except msgspec.ValidationError:
                 raise InputError(f"every line must be a JSON object; row {row:,} of {path} is not.") from None
+            except RecursionError:
+                raise InputError(
+                    f"JSON may not be nested more than a few hundred deep; row {row:,} of {path} is. Flatten it."
+                ) from None
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if "UTF-8" in str(error) or "utf-8" in str(error):
-                    raise _not_utf8(path) from None
+                    raise not_utf8(path) from None
                 raise InputError(f"every line must be JSON; row {row:,} of {path}: {error}. Mend it.") from None
 
 
@@ -207,7 +218,7 @@ def _json_blocks(path: Path, known: Sequence[str], wanted: Sequence[str]) -> Ite
                 f"{next(name for name in record if name not in names)!r}. Give it to an earlier row too, as null."
             )
         for name, cells in columns.items():
-            cells.append(_as_text(record.get(name)))
+            cells.append(as_text(record.get(name)))
         if row % _BLOCK_ROWS == 0:
             yield _batch(columns)
             columns = {name: [] for name in wanted}
@@ -219,7 +230,8 @@ def _batch(columns: dict[str, list[str | None]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """A value as the text of a cell; an empty one is missing."""
     if value is None or value == "" or value != value:  # NaN is how data frames write a missing number
         return None
     if isinstance(value, str):
@@ -245,7 +257,7 @@ def _text_array(path: Path, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type):
-        return pa.array([_as_text(value) for value in column.to_pylist()], pa.string())
+        return pa.array([as_text(value) for value in column.to_pylist()], pa.string())
     try:
         text = pc.cast(column, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

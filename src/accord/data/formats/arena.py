@@ -1,0 +1,96 @@
+"""Arenas: battles of two models with a winner."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from accord.data.formats.json_stream import rows_of
+from accord.data.formats.registry import Format, Glimpse
+from accord.data.formats.rows import Buffer, Context, Rows
+from accord.data.formats.sources import as_text
+from accord.data.formats.writing import plain_rows, write_lines
+from accord.data.project import Project
+
+__all__ = ["FORMAT"]
+
+_SOURCE = "arena"
+_COLUMNS = ("model_a", "model_b", "winner")
+# What the winner says: the value for model_a, and what a tie adds.
+_WINNERS = {
+    "model_a": ("1", None),
+    "model_b": ("0", None),
+    "a": ("1", None),
+    "b": ("0", None),
+    "tie": ("0.5", None),
+    "tie (bothbad)": ("0.5", "both_bad"),
+    "both_bad": ("0.5", "both_bad"),
+    "bothbad": ("0.5", "both_bad"),
+}
+_IDS = ("question_id", "conversation_id", "battle_id", "id")
+
+
+def _detect(seen: Glimpse) -> str | None:
+    return f"it has the columns {', '.join(_COLUMNS)}" if seen.has(*_COLUMNS) else None
+
+
+def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
+    for path in paths:
+        buffer = Buffer(path, context, source=_SOURCE)
+        for row, battle in rows_of(path):
+            _battle(buffer, row, battle)
+            yield from buffer.ready()
+        yield from buffer.rest()
+
+
+def _battle(buffer: Buffer, row: int, battle: dict[str, Any]) -> None:
+    models = [as_text(battle.get(name)) for name in ("model_a", "model_b")]
+    said = str(battle.get("winner"))
+    value, reason = _WINNERS.get(said.strip().lower(), (None, None))
+    if value is None and said in models:
+        value = "1" if said == models[0] else "0"
+    if value is None:
+        buffer.refuse(
+            row, "the winner must be model_a, model_b, tie or both_bad", repr(said), "Correct it or drop the row."
+        )
+        return
+    if any("conversation" in name for name in battle):
+        buffer.context.lost["the conversations of battles are not kept: models are the items"] += 1
+    buffer.judgement(
+        row,
+        "pair",
+        models[0],
+        other_id=models[1],
+        value=value,
+        skip_reason=reason,
+        judgement_id=next((battle[name] for name in _IDS if battle.get(name) is not None), None),
+        annotator_id=battle.get("judge") or battle.get("judge_hash"),
+        created_at=battle.get("tstamp") or battle.get("timestamp"),
+        shown_left_id=models[0],
+    )
+
+
+def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]:
+    return {"battles.jsonl": write_lines(folder / "battles.jsonl", _battles(project, lost))}
+
+
+def _battles(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
+    if any(row["text"] for row in plain_rows(project, "items")):
+        lost["texts have no place in a table of battles"] += 1
+    for row in plain_rows(project, "judgements"):
+        if row["kind"] != "pair" or row["status"] not in (None, "done"):
+            lost["only answered comparisons have a place in a table of battles"] += 1
+            continue
+        tie = "tie (bothbad)" if row["skip_reason"] == "both_bad" else "tie"
+        battle = {
+            "question_id": row["judgement_id"],
+            "model_a": row["item_id"],
+            "model_b": row["other_id"],
+            "winner": {1.0: "model_a", 0.0: "model_b"}.get(float(row["value"]), tie),
+            "judge": row["annotator_id"],
+            "tstamp": row["created_at"],
+        }
+        yield {name: value for name, value in battle.items() if value is not None}
+
+
+FORMAT = Format(_SOURCE, "a table of arena battles", _detect, _read, _write, tabular=True)

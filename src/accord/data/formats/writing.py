@@ -1,0 +1,79 @@
+"""What the writers share: the judgements of a project in the order that files are written in."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from accord.data.project import Project
+
+__all__ = ["Judged", "answered", "judged_texts", "plain_rows", "write_csv", "write_lines"]
+
+
+@dataclass
+class Judged:
+    """One text with what people judged about it."""
+
+    item: dict[str, Any]
+    labels: list[dict[str, Any]] = field(default_factory=list)
+    scores: list[dict[str, Any]] = field(default_factory=list)
+    spans: list[dict[str, Any]] = field(default_factory=list)
+
+    def people(self) -> list[str | None]:
+        """Everybody who judged this text, in order; ``None`` stands for unknown people."""
+        return list(dict.fromkeys(row["annotator_id"] for row in (*self.labels, *self.scores, *self.spans)))
+
+    def by_people(self) -> "list[Judged]":
+        """What each person judged."""
+        return [self.by(person) for person in self.people()]
+
+    def by(self, person: str | None) -> "Judged":
+        """What one person judged."""
+        kinds = (self.labels, self.scores, self.spans)
+        return Judged(self.item, *([row for row in rows if row["annotator_id"] == person] for rows in kinds))
+
+
+def plain_rows(project: Project, table: str) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries; what is missing is ``None``."""
+    tables = {"items": project.item_table, "judgements": project.judgement_table, "links": project.link_table}
+    rows: list[dict[str, Any]] = tables[table].to_pylist()
+    return rows
+
+
+def judged_texts(project: Project) -> dict[str, Judged]:
+    """Every text with its labels, scores and spans, by id."""
+    texts = {row["item_id"]: Judged(row) for row in plain_rows(project, "items")}
+    for row in plain_rows(project, "judgements"):
+        judged = texts.get(row["item_id"])
+        kinds = {"label": "labels", "score": "scores", "span": "spans"}
+        if judged is not None and row["kind"] in kinds:
+            getattr(judged, kinds[row["kind"]]).append(row)
+    return texts
+
+
+def write_lines(path: Path, records: Iterable[Any]) -> int:
+    """Write JSON lines; returns how many."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    encode, n = msgspec.json.Encoder().encode, 0
+    with path.open("wb") as file:
+        for record in records:
+            file.write(encode(record) + b"\n")
+            n += 1
+    return n
+
+
+def answered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows that have an answer."""
+    return (row for row in rows if row["status"] in (None, "done"))
+
+
+def write_csv(frame: pd.DataFrame, path: Path, *, sep: str = ",") -> None:
+    """Write a table with separators."""
+    # A carriage return ends a line unless its cell is quoted, and nothing else makes pandas quote it.
+    texts = [frame[name] for name in frame.columns if frame[name].dtype == object]
+    returns = any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
+    frame.to_csv(path, index=False, sep=sep, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)

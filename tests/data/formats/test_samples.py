@@ -1,0 +1,369 @@
+"""Each tool's files, in the shape that the tool writes, become the right records."""
+
+from pathlib import Path
+
+import pytest
+
+from accord.data.formats.registry import detect, format_names
+from accord.errors import InputError
+from accord.workflows.import_ import import_files, project_of_files
+
+SAMPLES = Path(__file__).parent / "samples"
+# The files of one import, its config, and the format that they look like.
+CASES = {
+    "label_studio/pairs.json": "label-studio",
+    "label_studio/reviews.csv": "label-studio",
+    "label_studio/reviews_min.json": "label-studio",
+    "argilla/records.json": "argilla",
+    "argilla/flat.jsonl": "argilla",
+    "prodigy/reviews.jsonl": "prodigy",
+    "prodigy/compare.jsonl": "prodigy",
+    "potato/annotation_output": "potato",
+    "potato/annotation_output/ada/user_state.json": "potato",
+    "doccano/labels.jsonl": "doccano",
+    "doccano/relations.jsonl": "doccano",
+    "convokit": "convokit",
+    "convokit/utterances.jsonl": "convokit",
+    "all_our_ideas/votes.csv": "all-our-ideas",
+    "all_our_ideas/nonvotes.csv": "all-our-ideas",
+    "all_our_ideas/ideas.csv": "all-our-ideas",
+    "polis/votes.csv": "polis",
+    "polis/comments.csv": "polis",
+    "crowdkit/comparisons.csv": "crowd-kit",
+    "crowdkit/labels.csv": "crowd-kit",
+    "arena/battles.jsonl": "arena",
+    "trl/preferences.jsonl": "trl",
+    "eraser": "eraser",
+    "eraser/train.jsonl": "eraser",
+}
+
+
+def read(*names, config=None, **settings):
+    return project_of_files([SAMPLES / name for name in names], config=config and SAMPLES / config, **settings)
+
+
+def judged(project, kind, *columns):
+    frame = project.frames()["judgements"]
+    rows = frame[frame["kind"] == kind]
+    return [tuple(None if cell is None or cell != cell else cell for cell in row) for row in rows[list(columns)].values]
+
+
+def texts(project):
+    return dict(project.frames()["items"][["item_id", "text"]].values)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_files_are_known_by_their_looks(name):
+    form, reason = detect([SAMPLES / name])
+    assert form.name == CASES[name]
+    assert reason.endswith("use --format to say otherwise")
+
+
+def test_every_format_that_is_read_has_a_sample():
+    assert set(CASES.values()) | {"huggingface"} == set(format_names())
+
+
+def test_plain_tables_look_like_no_tool():
+    assert detect([SAMPLES / "tables/items.csv", SAMPLES / "tables/votes.csv"]) is None
+
+
+# -- Label Studio ------------------------------------------------------------------------------------------------
+
+
+def test_label_studio_pairs_take_their_sides_from_the_config():
+    project = read("label_studio/pairs.json", config="label_studio/pairs.xml")
+    words = texts(project)
+    rows = judged(
+        project, "pair", "item_id", "other_id", "value", "annotator_id", "status", "response_ms", "judgement_id"
+    )
+    assert [(words[a], words[b], *rest) for a, b, *rest in rows] == [
+        ("Trams are quiet.", "Buses are cheap.", "1", "1", None, 4250, "101:r1"),
+        ("Trams are quiet.", "Buses are cheap.", "0", "bo@example.org", None, 3500, "102:r2"),
+        ("Buses are cheap.", "Bikes keep you fit.", None, "1", "skipped", 9000, "103"),
+    ]
+    assert project.comparisons().n_votes == 2
+    assert len(words) == 3
+
+
+def test_label_studio_pairs_need_the_config():
+    with pytest.raises(InputError, match=r"needs the label config.*row 1 of .*--config"):
+        read("label_studio/pairs.json")
+
+
+def test_label_studio_spans_in_either_unit_are_code_points():
+    project = read("label_studio/reviews.json", config="label_studio/reviews.xml")
+    # "superb" was given in code points, "soup" in UTF-16 code units; the emoji before them tells the two apart.
+    assert judged(project, "span", "start", "end", "quote") == [(15, 21, "superb"), (6, 10, "soup")]
+    (text,) = texts(project).values()
+    assert text == "😀 The soup was superb.\r\n\tWe stayed."
+    assert judged(project, "score", "aspect", "value") == [("food", "5")]
+    assert judged(project, "label", "aspect", "value", "annotator_id") == [("sentiment", "pos", "3")]
+
+
+def test_label_studio_exports_say_the_same_in_all_three_shapes():
+    names = ("kind", "item_id", "value", "aspect", "start", "end", "quote", "annotator_id", "response_ms")
+    flat = read("label_studio/reviews_min.json", config="label_studio/reviews.xml").frames()["judgements"]
+    table = read("label_studio/reviews.csv", config="label_studio/reviews.xml").frames()["judgements"]
+    assert flat[list(names)].equals(table[list(names)])
+    assert sorted(flat["kind"]) == ["label", "score", "span"]
+
+
+def test_label_studio_dialogues_become_threads_of_turns():
+    project = read("label_studio/dialogue.json", config="label_studio/dialogue.xml")
+    items = project.frames()["items"]
+    assert items[["item_id", "group_id", "author_id", "reply_to"]].values.tolist() == [
+        ["5.0", "5", "Ann", None],
+        ["5.1", "5", "Bo", "5.0"],
+    ]
+    assert judged(project, "span", "item_id", "start", "end", "quote") == [("5.1", 5, 15, "until nine")]
+
+
+def test_label_studio_rankings_become_comparisons():
+    project = read("label_studio/ranking.json", config="label_studio/ranking.xml")
+    assert judged(project, "pair", "item_id", "other_id", "value") == [
+        ("y", "x", "1"),
+        ("y", "z", "1"),
+        ("x", "z", "1"),
+    ]
+
+
+# -- Argilla -----------------------------------------------------------------------------------------------------
+
+
+def test_argilla_records():
+    project = read("argilla/records.json")
+    assert judged(project, "label", "item_id", "value", "aspect", "annotator_id") == [
+        ("r1", "pos", "mood", "u1"),
+        ("r1", "neg", "mood", "u2"),
+    ]
+    assert judged(project, "score", "value", "aspect") == [("4", "food")]
+    assert judged(project, "span", "start", "end", "quote", "value") == [(13, 19, "superb", "reason")]
+    assert texts(project)["r2"] == "We waited an hour."
+
+
+def test_argilla_flat_records_keep_what_was_discarded():
+    project = read("argilla/flat.jsonl")
+    assert judged(project, "label", "value", "annotator_id", "status") == [
+        ("pos", "u1", None),
+        ("neg", "u2", "skipped"),
+    ]
+    assert project.labels().tolist() == ["pos"]
+
+
+def test_argilla_settings_tell_fields_from_metadata(tmp_path):
+    flat = tmp_path / "flat.jsonl"
+    flat.write_text(
+        '{"id": "r", "town": "Ulm", "text": "Superb soup.", "why.responses": [[{"start": 0, "end": 6, "label": "x"}]], '
+        '"why.responses.users": ["u"], "why.responses.status": ["submitted"]}\n'
+    )
+    with pytest.raises(InputError, match="spans need the settings"):
+        read(flat)
+    config = tmp_path / "settings.json"
+    config.write_text(
+        '{"fields": [{"name": "text"}], "questions": [{"name": "why", "settings": {"type": "span", "field": "text"}}]}'
+    )
+    project = read(flat, config=config)
+    assert judged(project, "span", "item_id", "quote", "value", "annotator_id") == [("r", "Superb", "x", "u")]
+    assert project.frames()["items"]["meta.town"].tolist() == ["Ulm"]
+
+
+def test_argilla_rankings_have_ties():
+    project = read("argilla/ranking.json")
+    words = texts(project)
+    assert [(words[a], words[b], v) for a, b, v in judged(project, "pair", "item_id", "other_id", "value")] == [
+        ("Kind.", "Short.", "1"),
+        ("Kind.", "Long.", "1"),
+        ("Short.", "Long.", "0.5"),
+    ]
+
+
+# -- Prodigy, Potato, doccano ------------------------------------------------------------------------------------
+
+
+def test_prodigy_answers():
+    project = read("prodigy/reviews.jsonl")
+    assert judged(project, "label", "item_id", "value", "annotator_id", "status", "skip_reason") == [
+        ("100", "pos", "cafe-ada", None, None),
+        ("101", "neg", "cafe-bo", "rejected", None),
+        ("101", "neg", "cafe-cy", "skipped", "ignore"),
+    ]
+    assert judged(project, "span", "item_id", "start", "end", "quote") == [("100", 13, 19, "superb")]
+    assert project.labels().tolist() == ["pos", None]
+
+
+def test_prodigy_comparisons_undo_the_order_in_which_they_were_shown():
+    project = read("prodigy/compare.jsonl")
+    words = texts(project)
+    rows = judged(project, "pair", "item_id", "other_id", "value", "status", "shown_left_id")
+    assert [(words[a], words[b], v, s, words.get(left)) for a, b, v, s, left in rows] == [
+        ("Yes.", "Yes, until nine.", "0", None, "Yes, until nine."),
+        ("Yes.", "No idea.", "1", None, None),
+        ("No idea.", "Yes, until nine.", None, "skipped", None),
+    ]
+
+
+def test_potato_states_in_both_shapes():
+    project = read("potato/annotation_output", "potato/data.jsonl")
+    words = texts(project)
+    assert judged(project, "label", "value", "aspect", "annotator_id") == [
+        ("pos", "mood", "ada"),
+        ("neg", "mood", "bo"),
+    ]
+    assert judged(project, "score", "value", "aspect") == [("5", "food")]
+    assert judged(project, "span", "start", "end", "quote") == [(13, 19, "superb"), (4, 8, "soup")]
+    votes = [
+        (words[a], words[b], v, who)
+        for a, b, v, who in judged(project, "pair", "item_id", "other_id", "value", "annotator_id")
+    ]
+    assert ("Trams are quiet.", "Buses are cheap.", "0.5", "ada") in votes
+    assert ("Trams are quiet.", "Buses are cheap.", "1", "bo") in votes
+    best_worst = {(a, b) for a, b, v, _ in votes if "Trams" not in a}
+    assert best_worst == {
+        ("Kind.", "Short."), ("Kind.", "Long."), ("Kind.", "Rude."), ("Short.", "Rude."), ("Long.", "Rude."),
+    }  # fmt: skip
+
+
+def test_potato_flat_exports(tmp_path):
+    path = tmp_path / "annotations.csv"
+    path.write_text("instance_id,user_id,mood:::pos,mood:::neg,food:::slider\ni1,ada,true,,4\ni1,bo,,true,\n")
+    project = read(path, "potato/data.jsonl")
+    assert judged(project, "label", "value", "annotator_id") == [("pos", "ada"), ("neg", "bo")]
+    assert judged(project, "score", "value", "aspect") == [("4", "food")]
+
+
+def test_doccano_labels_spans_and_entities():
+    assert judged(read("doccano/labels.jsonl"), "label", "item_id", "value") == [
+        ("1", "pos"),
+        ("2", "neg"),
+        ("2", "service"),
+    ]
+    spans = [(4, 8, "soup", "dish"), (13, 19, "superb", "praise")]
+    assert judged(read("doccano/spans.jsonl"), "span", "start", "end", "quote", "value") == spans
+    assert judged(read("doccano/relations.jsonl"), "span", "start", "end", "quote", "value") == spans
+    assert import_files([SAMPLES / "doccano/relations.jsonl"], None).lost[
+        "relations between spans of one text are not kept"
+    ]
+
+
+# -- corpora, votes, arenas --------------------------------------------------------------------------------------
+
+
+def test_convokit_corpora_become_threads():
+    project = read("convokit")
+    threads = project.threads()
+    assert threads.questions.tolist() == ["Where is good bread?"]
+    assert threads.texts.tolist() == ["Try the mill.", "No idea."]
+    assert threads.labels.tolist() == ["good", "bad"]
+    items = project.frames()["items"]
+    assert items["reply_to"].tolist() == [None, "q1", "c1"]
+    assert items["meta.likes"].tolist() == ["3", "5", None]
+
+
+def test_all_our_ideas_votes_and_non_votes():
+    project = read("all_our_ideas/votes.csv", "all_our_ideas/nonvotes.csv", "all_our_ideas/ideas.csv")
+    rows = judged(
+        project,
+        "pair",
+        "judgement_id",
+        "item_id",
+        "other_id",
+        "value",
+        "annotator_id",
+        "status",
+        "skip_reason",
+        "response_ms",
+    )
+    assert rows == [
+        ("1", "71", "72", "1", "501", None, None, 2846),
+        ("2", "71", "73", "0", "501", None, None, None),
+        ("3", "72", "73", "1", "502", "invalid", None, 1500),
+        ("8", "71", "72", None, "502", "skipped", "I can't decide", 6200),
+        (None, "73", "72", None, "503", "skipped", "bounce", None),
+    ]
+    assert texts(project)["74"] == "More shade"
+    assert project.comparisons().n_votes == 2
+
+
+def test_all_our_ideas_votes_alone_bring_their_texts():
+    assert texts(read("all_our_ideas/votes.csv")) == {
+        "71": "More trams, please",
+        "72": "More buses",
+        "73": "More bikes",
+    }
+
+
+def test_all_our_ideas_winners_must_have_been_shown(tmp_path):
+    header, first, *_ = (SAMPLES / "all_our_ideas/votes.csv").read_text().splitlines()
+    bad = tmp_path / "votes.csv"
+    bad.write_text(f"{header}\n{first}\n{first.replace(',41,71,72,', ',41,71,99,')}\n")
+    with pytest.raises(InputError, match=r"left and right choice; row 2 of .*votes\.csv has winner '71'"):
+        read(bad)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_polis_votes_take_their_sign_from_the_totals(tmp_path, turn):
+    lines = (SAMPLES / "polis/votes.csv").read_text().splitlines()
+    turned = [lines[0], *(f"{line.rpartition(',')[0]},{turn * int(line.rpartition(',')[2])}" for line in lines[1:])]
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(turned) + "\n")
+    project = read(path, "polis/comments.csv")
+    assert judged(project, "label", "item_id", "value", "annotator_id", "status") == [
+        ("0", "agree", "10", None),
+        ("0", "agree", "11", None),
+        ("0", None, "12", "skipped"),
+        ("1", "disagree", "10", None),
+        ("1", "agree", "12", None),
+    ]
+
+
+def test_crowd_kit_labels_name_the_winner():
+    votes = judged(read("crowdkit/comparisons.csv"), "pair", "item_id", "other_id", "value", "annotator_id")
+    assert votes == [("a", "b", "1", "w1"), ("a", "b", "0", "w2"), ("b", "c", "1", "w1")]
+    assert judged(read("crowdkit/labels.csv"), "label", "item_id", "value") == [("t1", "cat"), ("t1", "dog")]
+
+
+def test_arena_ties_are_halves_and_keep_that_both_were_bad():
+    rows = judged(read("arena/battles.jsonl"), "pair", "item_id", "other_id", "value", "skip_reason", "annotator_id")
+    assert rows == [
+        ("oak", "elm", "1", None, "u1"),
+        ("elm", "ash", "0.5", None, "u1"),
+        ("ash", "oak", "0.5", "both_bad", "u2"),
+    ]
+
+
+def test_trl_preferences_as_texts_and_as_messages():
+    project = read("trl/preferences.jsonl")
+    words = texts(project)
+    votes = [(words[a], words[b], v) for a, b, v in judged(project, "pair", "item_id", "other_id", "value")]
+    assert votes == [("Yes, until nine.", "No idea.", "1"), ("Yes, until nine.", "Maybe.", "1")]
+    items = project.frames()["items"]
+    assert set(items["meta.prompt"]) == {"Is it open?"}
+    assert items["group_id"].nunique() == 1
+
+
+def test_eraser_tokens_become_characters():
+    project = read("eraser")
+    assert judged(project, "span", "item_id", "quote") == [
+        ("m1.txt", "superb"),
+        ("m1.txt", "we stayed two hours"),
+        ("m2.txt", None),
+    ]
+    assert project.labels().tolist() == ["POS", "NEG"]
+    assert project.rationales().annotated.tolist() == [True, True]
+
+
+def test_own_rankings_become_comparisons(tmp_path):
+    path = tmp_path / "judgements.csv"
+    path.write_text("kind,judgement_id,item_id,value,annotator_id\nrank,r,b,2,x\nrank,r,a,1,x\nrank,r,c,2,x\n")
+    project = project_of_files([path], word="pairs")
+    assert judged(project, "pair", "item_id", "other_id", "value", "annotator_id", "judgement_id") == [
+        ("a", "b", "1", "x", "r/1"),
+        ("a", "c", "1", "x", "r/2"),
+        ("b", "c", "0.5", "x", "r/3"),
+    ]
+
+
+def test_a_dry_run_counts_what_was_judged_again(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("worker,left,right,label\nw,a,b,a\nw,b,a,a\nw,b,c,b\nw,c,b,c\nv,a,b,b\n")
+    assert import_files([path], None).conflicts == {"repeated": 1, "contradicted": 1}
