@@ -16,7 +16,7 @@ from accord.typing import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from accord.data.formats.own import Reading
 
-__all__ = ["Block", "numbers"]
+__all__ = ["Block", "distinct", "numbers"]
 
 # Columns that may hold numbers beside a judgement: the rule, and which numbers keep it.
 _NUMBERS: dict[str, tuple[str, Callable[[FloatArray], BoolArray]]] = {
@@ -154,10 +154,16 @@ class Block:
         if not keep.all():
             table = table.filter(pa.array(keep))
         if "annotator_id" in columns:
-            reading.people.update(name for name in pc.unique(table.column("annotator_id")).to_pylist() if name)
+            reading.people.update(name for name in distinct(table.column("annotator_id")) if name)
         reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
         reading.conflicts.add(table)
         reading.put("judgements", table)
+
+
+def distinct(column: pa.ChunkedArray) -> list[str | None]:
+    """The distinct values of a column of text; decoded first, which is far faster than to decode one by one."""
+    values: list[str | None] = pc.cast(pc.unique(column), pa.string()).to_pylist()
+    return values
 
 
 def numbers(column: pa.Array) -> FloatArray:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from accord.data.formats.blocks import Block, numbers
+from accord.data.formats.blocks import Block, distinct, numbers
 from accord.data.formats.conflicts import Conflicts
 from accord.data.formats.problems import Problems
 from accord.data.formats.rows import Buffer, Context, Rows
@@ -323,11 +323,12 @@ class Reading:
 
     def _judgements(self, block: Block) -> None:
         """A table that Accord wrote itself."""
-        kinds = block.texts("kind")
+        kinds = block.decoded("kind")
+        known = pc.is_in(kinds, value_set=pa.array(_KINDS)).to_numpy(zero_copy_only=False)
         block.refuse(
-            np.array([kind not in _KINDS for kind in kinds]),
+            ~known,
             f"the kind must be one of {', '.join(_KINDS)}",
-            lambda row: repr(kinds[row]),
+            lambda row: repr(kinds[row].as_py()),
             "Correct it.",
         )
         for kind, step in (
@@ -337,7 +338,7 @@ class Reading:
             ("span", self._spans),
             ("rank", self._ranks),
         ):
-            rows = block.good & np.array([each == kind for each in kinds])
+            rows = block.good & pc.fill_null(pc.equal(kinds, kind), False).to_numpy(zero_copy_only=False)
             if rows.any():
                 step(block.only(rows))
 
@@ -400,7 +401,7 @@ class Reading:
         if self.closed:
             return
         for name in names:
-            for value in pc.unique(rows.column(name)).to_pylist():
+            for value in distinct(rows.column(name)):
                 if value is not None:
                     self.places.setdefault(value, len(self.places))
 
