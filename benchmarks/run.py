@@ -1,27 +1,37 @@
 """Collect the rows of every benchmark in this folder into results.json."""
 
 import json
-import platform
 import sys
+import traceback
 from importlib import import_module
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
+COLUMNS = ("name", "peer", "ours_s", "peer_s", "ratio", "note")
 
 
-def main() -> None:
-    """Run all benchmarks, or those named on the command line."""
+def main() -> int:
+    """Run all benchmarks, or those named on the command line; one that fails does not lose the others' rows."""
     sys.path.insert(0, str(FOLDER))
     names = sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "run")
-    rows = []
+    rows, failed = [], []
     for name in names:
-        for row in import_module(name).run():
-            rows.append({"benchmark": name, **row})
+        try:
+            found = import_module(name).run()
+        except Exception:  # noqa: BLE001 - shown, and told by the exit code
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        for row in found:
+            rows.append({column: row[column] for column in COLUMNS})
             ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}×"
-            print(f"{name}: {row['name']} against {row['peer']}: {ratio} {row['note']}")
-    result = {"python": platform.python_version(), "machine": platform.machine(), "rows": rows}
-    (FOLDER / "results.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            print(f"{name}: {row['name']} against {row['peer']}: {ratio} {row['note']}", flush=True)
+        text = json.dumps(rows, indent=2, ensure_ascii=False)
+        (FOLDER / "results.json").write_text(text + "\n", encoding="utf-8")
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
