@@ -1,6 +1,7 @@
 """Collect the rows of every benchmark in this folder into results.json."""
 
 import json
+import math
 import sys
 import traceback
 from importlib import import_module
@@ -8,6 +9,11 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 COLUMNS = ("name", "peer", "ours_s", "peer_s", "ratio", "note")
+
+
+def _plain(value):
+    """What JSON has: a time that was not measured is null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def main() -> int:
@@ -22,11 +28,12 @@ def main() -> int:
             traceback.print_exc()
             failed.append(name)
             continue
-        for row in found:
-            rows.append({column: row[column] for column in COLUMNS})
+        for measured in found:
+            row = {column: _plain(measured[column]) for column in COLUMNS}
+            rows.append(row)
             ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}×"
             print(f"{name}: {row['name']} against {row['peer']}: {ratio} {row['note']}", flush=True)
-        text = json.dumps(rows, indent=2, ensure_ascii=False)
+        text = json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False)
         (FOLDER / "results.json").write_text(text + "\n", encoding="utf-8")
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
