@@ -131,7 +131,7 @@ def test_prediction_is_symmetric_and_sure_of_what_was_often_seen():
         ([("a", "a")], [1], "compares 'a' with itself"),
         ([("a", "b")], [2], "1 .left., 0 .right. or 0.5"),
         ([("a", "b", "c")], [1], "two columns"),
-        ({"left": ["a"], "rigth": ["b"]}, [1], "columns left and right"),
+        ({"left": ["a"], "rigth": ["b"]}, [1], "columns left, right"),
     ],
 )
 def test_bad_votes_are_refused(X, y, said):

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.columns import float_column
 from accord.data.documents import Items
-from accord.data.pairs import Comparisons
-from accord.data.tables import as_frame
+from accord.data.pairs import Comparisons, pair_frame
 from accord.errors import InputError
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.numerics import sigmoid
@@ -93,7 +92,7 @@ class BradleyTerryRanker(BaseEstimator):
         for name, (rule, holds) in _RULES.items():
             if not holds(getattr(self, name)):
                 raise InputError(f"{name} must be {rule}; got {getattr(self, name)}.")
-        votes = Comparisons.from_table(_pair_frame(X).assign(value=np.asarray(y, dtype=np.float64)), items)
+        votes = Comparisons.from_table(pair_frame(X).assign(value=np.asarray(y, dtype=np.float64)), items)
         n = votes.items.n_items
         weight = (
             None
@@ -188,7 +187,7 @@ class BradleyTerryRanker(BaseEstimator):
 
     def _differences(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self)
-        pairs = _pair_frame(X)
+        pairs = pair_frame(X)
         left, right = self._positions(pairs["left"]), self._positions(pairs["right"])
         return self.scores_.mean[left] - self.scores_.mean[right], self.scores_.difference_std(left, right)
 
@@ -201,21 +200,6 @@ class BradleyTerryRanker(BaseEstimator):
                 "Pass it in items= when fitting."
             )
         return places
-
-
-def _pair_frame(X: Any) -> pd.DataFrame:
-    """The ids ``left`` and ``right`` of a table or an array with two columns."""
-    if not hasattr(X, "columns") and not isinstance(X, dict):
-        pairs = np.empty((len(X), 2), dtype=object)
-        try:
-            pairs[:] = [tuple(row) for row in X] if len(X) else np.empty((0, 2))
-        except (TypeError, ValueError):
-            raise InputError("X must have two columns, the ids of the left and of the right item.") from None
-        return pd.DataFrame(pairs, columns=["left", "right"])
-    frame = as_frame(X)
-    if not {"left", "right"} <= set(frame.columns):
-        raise InputError(f"X must have the columns left and right; it has {', '.join(map(str, frame.columns))}.")
-    return frame[["left", "right"]]
 
 
 def _count_parts(left: IntArray, right: IntArray, n_items: int) -> int:
