@@ -20,7 +20,7 @@ def reproduce(
     workers: Annotated[int, typer.Option(min=1, help="How many processes work at once.")] = 1,
     results: Annotated[
         Path | None,
-        typer.Option(help="Also write the tables and their pictures (these need accord[plot]) as a Markdown page."),
+        typer.Option(help="Also write the tables and their pictures (these need matplotlib) as a Markdown page."),
     ] = None,
     json: Json = False,
 ) -> None:
