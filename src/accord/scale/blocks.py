@@ -23,8 +23,10 @@ _Function = Callable[[Any, Any, np.random.Generator], Any]
 class Backend(Protocol):
     """Runs a function once a block. Made with the blocks, which stay where they are put."""
 
-    def run(self, function: _Function, shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
-        """Results as (block, result), in any order."""
+    def run(
+        self, function: _Function, shared: Any, seeds: Sequence[int], which: Sequence[int]
+    ) -> Iterator[tuple[int, Any]]:
+        """Results of some blocks as (block, result), in any order; ``seeds`` has one entry a block, run or not."""
         ...
 
     def close(self) -> None:
@@ -36,29 +38,54 @@ class Blocks:
     """Blocks that a backend holds, ready to be run over again and again.
 
     Made by :func:`open_blocks`. The function that is run takes ``(block, shared, rng)``; ``rng`` is a generator of the
-    block's own, the same whichever worker runs it.
+    block's own, the same whichever worker runs it. Where the blocks were opened with something ``common`` to all,
+    ``shared`` is the pair of that and of what this run shares.
     """
 
     def __init__(self, backend: Backend, n_blocks: int, progress: Progress | None) -> None:
         self._backend = backend
         self._progress = progress
+        self._drawn: tuple[int, list[int]] | None = None
         self.n_blocks = n_blocks
 
-    def map(self, function: _Function, shared: Any = None, *, seed: int = 0, what: str = "blocks") -> list[Any]:
-        """The result of every block, in the order of the blocks."""
-        seeds = block_seeds(seed, self.n_blocks)
-        results: list[Any] = [None] * self.n_blocks
-        for done, (place, result) in enumerate(self._backend.run(function, shared, seeds), start=1):
+    def map(
+        self,
+        function: _Function,
+        shared: Any = None,
+        *,
+        seed: int = 0,
+        what: str = "blocks",
+        which: Sequence[int] | None = None,
+    ) -> list[Any]:
+        """The result of every block, or of those at some places, in the order of the blocks (or of the places)."""
+        wanted = list(range(self.n_blocks)) if which is None else [int(place) for place in which]
+        results: dict[int, Any] = {}
+        run = self._backend.run(function, shared, self._seeds(seed), wanted)
+        for done, (place, result) in enumerate(run, start=1):
             results[place] = result
             if self._progress is not None:
-                self._progress(what, done, self.n_blocks)
-        return results
+                self._progress(what, done, len(wanted))
+        return [results[place] for place in wanted]
 
-    def sum(self, function: _Function, shared: Any = None, *, seed: int = 0, what: str = "blocks") -> Any:
-        """The sum of all results, added in the order of the blocks; a tuple is added entry by entry."""
-        if self.n_blocks == 0:
+    def _seeds(self, seed: int) -> list[int]:
+        """The seeds of the blocks; an optimiser asks for the same ones again and again."""
+        if self._drawn is None or self._drawn[0] != seed:
+            self._drawn = seed, block_seeds(seed, self.n_blocks)
+        return self._drawn[1]
+
+    def sum(
+        self,
+        function: _Function,
+        shared: Any = None,
+        *,
+        seed: int = 0,
+        what: str = "blocks",
+        which: Sequence[int] | None = None,
+    ) -> Any:
+        """The sum of the results, added in the order of :meth:`map`; a tuple is added entry by entry."""
+        results = self.map(function, shared, seed=seed, what=what, which=which)
+        if not results:
             raise InputError("a sum over blocks needs at least one block; there is none.")
-        results = self.map(function, shared, seed=seed, what=what)
         total = results[0]
         for result in results[1:]:
             total = add(total, result)
@@ -84,6 +111,8 @@ def open_blocks(
     backend: Any = "serial",
     n_workers: int | None = None,
     retries: int = 3,
+    common: Any = None,
+    keep: bool = True,
     progress: Progress | None = None,
 ) -> Iterator[Blocks]:
     """Hand blocks to a backend and keep them there while the context lasts.
@@ -99,6 +128,11 @@ def open_blocks(
         Processes of "joblib" and "dask"; by default one a core.
     retries : int
         How often a block is tried again after its worker died.
+    common : object, optional
+        What all blocks need in every run; sent to every worker once.
+    keep : bool
+        Whether workers keep what they loaded for the next run. Without it a block is loaded for each run and let go
+        after it, so that memory does not grow with the number of blocks.
     progress : Progress, optional
 
     Yields
@@ -107,22 +141,22 @@ def open_blocks(
     """
     if n_workers is not None and n_workers < 1:
         raise InputError(f"the number of workers is at least 1; got {n_workers}.")
-    runner = _make(backend, list(blocks), n_workers, retries)
+    runner = _make(backend, list(blocks), n_workers, retries, common, keep)
     try:
         yield Blocks(runner, len(blocks), progress)
     finally:
         runner.close()
 
 
-def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int) -> Backend:
+def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int, common: Any, keep: bool) -> Backend:
     if backend == "serial":
         from accord.scale.serial import SerialBackend
 
-        return SerialBackend(blocks)
+        return SerialBackend(blocks, common, keep)
     if backend == "joblib":
         from accord.scale.processes import JoblibBackend
 
-        return JoblibBackend(blocks, n_workers)
+        return JoblibBackend(blocks, n_workers, retries, common, keep)
     if isinstance(backend, str) and backend != "dask" and "://" not in backend:
         raise InputError(
             f"a backend is 'serial', 'joblib', 'dask' or a scheduler's address; got {backend!r}. "
@@ -131,8 +165,13 @@ def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int) 
     try:
         from accord.scale.cluster import DaskBackend
     except ModuleNotFoundError as error:
-        raise MissingDependencyError(f"a cluster needs {error.name}. Install accord[dask].") from error
-    return DaskBackend(blocks, backend, n_workers, retries)
+        raise missing_dask(error) from error
+    return DaskBackend(blocks, backend, n_workers, retries, common, keep)
+
+
+def missing_dask(error: ModuleNotFoundError) -> MissingDependencyError:
+    """What to say where Dask, which only clusters need, is not installed."""
+    return MissingDependencyError(f"a cluster needs {error.name}. Install accord[dask].")
 
 
 def map_blocks(

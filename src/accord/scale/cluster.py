@@ -14,9 +14,9 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from accord.errors import InputError
-from accord.scale.serial import work
+from accord.scale.serial import load, work
 
-__all__ = ["DaskBackend"]
+__all__ = ["DaskBackend", "connect"]
 
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
 
@@ -27,11 +27,25 @@ def _threads_to_one() -> None:
     threadpool_limits(1)
 
 
+def connect(address: str) -> Client:
+    """A client of the scheduler at an address."""
+    try:
+        return Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(
+            f"a Dask scheduler must listen at {address}; none answered ({type(error).__name__}). "
+            "Start one with 'dask scheduler', or leave the address out."
+        ) from error
+
+
 class DaskBackend:
     """Runs blocks through a Dask client."""
 
-    def __init__(self, blocks: list[Any], target: Any, n_workers: int | None, retries: int) -> None:
-        self._blocks, self._retries = blocks, retries
+    def __init__(
+        self, blocks: list[Any], target: Any, n_workers: int | None, retries: int, common: Any, keep: bool
+    ) -> None:
+        self._blocks, self._retries, self._keep = blocks, retries, keep
+        self._common, self._sent_common = common, None
         self._cluster: LocalCluster | None = None
         self._own_client = True
         if isinstance(target, Client):
@@ -42,44 +56,48 @@ class DaskBackend:
             )
             self._client = Client(self._cluster)
         else:
-            try:
-                self._client = Client(target, timeout=10)
-            except (OSError, TimeoutError, ValueError) as error:
-                raise InputError(
-                    f"a Dask scheduler must listen at {target}; none answered ({type(error).__name__}). "
-                    "Start one with 'dask scheduler', or leave the address out."
-                ) from error
+            self._client = connect(target)
         self._client.run(_threads_to_one)
         self._places: list[Any] = [None] * len(blocks)
         self._put(range(len(blocks)))
+        self._send_common()
 
     def _put(self, which: Sequence[int] | range) -> None:
-        """Put blocks on workers, round robin; loaders travel with their task and need no place."""
+        """Put blocks on workers, round robin; a loader that is used once travels with its task and needs no place."""
         data = [place for place in which if not callable(self._blocks[place])]
         if data:
             futures = self._client.scatter([self._blocks[place] for place in data], hash=False)
             for place, future in zip(data, futures, strict=True):
                 self._places[place] = future
+        for place in which:
+            if self._keep and callable(self._blocks[place]):
+                self._places[place] = self._client.submit(load, self._blocks[place], pure=False, retries=self._retries)
 
-    def run(self, function: Callable[..., Any], shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    def _send_common(self) -> None:
+        if self._common is not None:
+            self._sent_common = self._client.scatter(self._common, broadcast=True, hash=False)
+
+    def run(
+        self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
+    ) -> Iterator[tuple[int, Any]]:
         """Results as they come; a block whose worker died is tried again."""
-        sent = self._client.scatter(shared, broadcast=True, hash=False)
-        tried = [0] * len(self._blocks)
+        sent = self._share(shared)
+        tried = dict.fromkeys(which, 0)
 
         def submit(place: int) -> Any:
             held = self._places[place]
             return self._client.submit(
-                work, function, self._blocks[place] if held is None else held, sent, seeds[place],
+                work, function, self._blocks[place] if held is None else held, self._sent_common, sent, seeds[place],
                 pure=False, retries=self._retries,
             )  # fmt: skip
 
-        waiting = {submit(place): place for place in range(len(self._blocks))}
+        waiting = {submit(place): place for place in which}
         try:
             completed = as_completed(list(waiting))
             for future in completed:
                 place = waiting.pop(future)
                 try:
-                    yield place, future.result()
+                    result = future.result()
                 except _LOST as error:
                     tried[place] += 1
                     if tried[place] > self._retries:
@@ -88,17 +106,24 @@ class DaskBackend:
                             "little memory. Give them more, or make the blocks smaller."
                         ) from error
                     self._put([place])
-                    sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    self._send_common()
+                    sent = self._share(shared)
                     again = submit(place)
                     waiting[again] = place
                     completed.add(again)
+                    continue
+                yield place, result
         finally:
             if waiting:  # stopped half-way: nobody waits for these any more
                 self._client.cancel(list(waiting))
 
+    def _share(self, shared: Any) -> Any:
+        """What a run shares, on every worker; nothing needs no place."""
+        return None if shared is None else self._client.scatter(shared, broadcast=True, hash=False)
+
     def close(self) -> None:
         """Take the blocks off the workers; close what was opened here."""
-        self._places = []
+        self._places, self._sent_common = [], None
         if self._own_client:
             self._client.close()
         if self._cluster is not None:

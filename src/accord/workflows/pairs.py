@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.data.project import Project
 from accord.errors import InputError
@@ -15,7 +16,7 @@ from accord.features.argument import ArgumentFeatures
 from accord.typing import Progress
 from accord.workflows.settings import configured
 
-__all__ = ["ask", "explain", "predict", "rank", "simulate", "train"]
+__all__ = ["ask", "explain", "predict", "predict_pairs", "rank", "simulate", "train"]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
@@ -60,9 +61,14 @@ def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
     """Every pair that was voted on, once: ``left, right, p_left, p_undecided, std``."""
     votes = project.comparisons()
     X = votes.xy()[0].drop_duplicates(ignore_index=True)
-    p = model.predict_proba(X, items=votes.items)
+    return predict_pairs(model, X, votes.items)
+
+
+def predict_pairs(model: PreferenceRanker, X: pd.DataFrame, items: Items | None) -> pd.DataFrame:
+    """The same for pairs of the given items, or of those that the model was fitted to."""
+    p = model.predict_proba(X, items=items)
     undecided = p[:, 1] if p.shape[1] == 3 else np.zeros(len(p))
-    return X.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(X, items=votes.items))
+    return X.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(X, items=items))
 
 
 def ask(model: PreferenceRanker, project: Project, n: int) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
 from accord.estimators.threads.design import (
     Scaler,
     ThreadRows,
@@ -46,7 +47,7 @@ class _Posed:
     ids: AnyArray | None
 
 
-class ThreadClassifier(ClassifierMixin, BaseEstimator):
+class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """Joint classification of the comments of a thread ([JMN16]).
 
     A thread is a complete graph over its comments. Node scores are linear in the features of a comment, edge scores
@@ -89,6 +90,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         Largest gradient entry at which L-BFGS stops.
     cache_dir : path, optional
         Where features made from a Threads record are kept.
+    n_jobs : int, optional
+        Processes that L-BFGS sums its losses with; as in scikit-learn, None means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
 
     Attributes
@@ -133,6 +138,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 200,
         tol: float = 1e-4,
         cache_dir: str | None = None,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.model = model
@@ -150,6 +157,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.cache_dir = cache_dir
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def fit(
@@ -182,7 +191,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
         self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
         data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
-        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state))
+        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.n_features_in_ = values.shape[1]
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
