@@ -21,7 +21,7 @@ def client():
 
     path = [entry for entry in sys.path if entry.endswith(("tests/scale", "src"))]
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         Client(cluster) as client,
     ):
         client.run(lambda: sys.path.extend(path))

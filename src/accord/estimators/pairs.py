@@ -25,7 +25,7 @@ from accord.inference.scorer import Scorer
 from accord.inference.stochastic import StochasticPosterior, VoteProcess
 from accord.learning.acquisition import STRATEGIES, candidate_pairs, pick_pairs
 from accord.learning.attribution import feature_shares, neighbour_shares, term_shares
-from accord.learning.blocked_votes import follow_blocks, stochastic_inference
+from accord.learning.blocked_votes import follow_blocks, stochastic_inference, votes_of_items
 from accord.learning.evidence import Fit, Shrinkage, fit
 from accord.learning.kernel_design import design_kernel, parameter_table, starting_point
 from accord.learning.leave_group_out import choose_multiplier
@@ -255,10 +255,7 @@ class PreferenceRanker(WithWorkers, ClassifierMixin, BaseEstimator):
                 opened, np.array([block.n_rows for block in blocks]), process.root, rng=rng,
                 batch_size=self.batch_size, n_epochs=self.n_epochs, forgetting=self.forgetting, delay=self.delay,
             )  # fmt: skip
-        self._streamed = np.zeros(x.n, dtype=np.int64)
-        for block in blocks:
-            for left, right, _, _ in reader(block):
-                self._streamed += np.bincount(left, minlength=x.n) + np.bincount(right, minlength=x.n)
+            self._streamed = votes_of_items(opened, x.n)
         self._keep_stochastic(found, points)
         return self
 

@@ -42,13 +42,13 @@ class CrfBlock:
         return self._losses[key]
 
 
-def crf_blocks(crf: GraphCRF, labels: IntArray, *, limit: float = BLOCK_COST) -> list[CrfBlock]:
-    """Blocks of whole graphs, of about ``limit`` nodes and edges; graphs without an observed label are left out."""
+def crf_blocks(crf: GraphCRF, labels: IntArray) -> list[CrfBlock]:
+    """Blocks of whole graphs, of about 20,000 nodes and edges; graphs without an observed label are left out."""
     graphs = crf.graphs
     observed = np.bincount(graphs.node_graph[labels >= 0], minlength=graphs.n_graphs) > 0
     costs = (np.diff(graphs.node_offsets) + np.diff(graphs.edge_offsets))[observed]
     kept = np.flatnonzero(observed)
-    parts = [kept[part] for part in cut(costs, limit)]
+    parts = [kept[part] for part in cut(costs, BLOCK_COST)]
     if len(parts) == 1 and len(kept) == graphs.n_graphs:
         return [CrfBlock(crf, labels)]
     return [CrfBlock(crf.subset(part), labels[graphs.node_rows(part)]) for part in parts]

@@ -39,9 +39,9 @@ def _of_block(
 
 
 @contextmanager
-def in_blocks(texts: MarkedTexts, workers: Workers, *, limit: float = BLOCK_COST) -> Iterator[MarkedTexts]:
+def in_blocks(texts: MarkedTexts, workers: Workers) -> Iterator[MarkedTexts]:
     """The same texts, with their losses computed by the workers while the context lasts."""
     costs = np.bincount(texts.chain_text, np.diff(texts.offsets), minlength=texts.n_texts) + 50.0
-    parts = [texts.subset(np.arange(texts.n_texts)[part]) for part in cut(costs, limit)]
+    parts = [texts.subset(np.arange(texts.n_texts)[part]) for part in cut(costs, BLOCK_COST)]
     with workers.open(parts) as blocks:
         yield BlockedTexts(**{entry.name: getattr(texts, entry.name) for entry in fields(MarkedTexts)}, blocks=blocks)

@@ -14,7 +14,7 @@ from accord.scale.partition import cut
 from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["ReadVotes", "follow_blocks", "stochastic_inference"]
+__all__ = ["ReadVotes", "follow_blocks", "stochastic_inference", "votes_of_items"]
 
 # A block as votes: positions left and right, values and weights, in one piece or in several.
 ReadVotes = Callable[[Any], Iterable[tuple[IntArray, IntArray, FloatArray, FloatArray]]]
@@ -111,6 +111,20 @@ def follow_blocks(
         return scale * precision, scale * shift
 
     return stochastic_posterior(root, sums, n_steps=len(steps), forgetting=forgetting, delay=delay, progress=progress)
+
+
+def votes_of_items(blocks: Blocks, n_items: int) -> IntArray:
+    """In how many votes each item stands, shape (n_items,); ``blocks`` as in :func:`follow_blocks`."""
+    counts: IntArray = blocks.sum(_block_counts, n_items, what="counting")
+    return counts
+
+
+def _block_counts(block: Any, shared: Any, rng: np.random.Generator) -> IntArray:
+    (_, read), n_items = shared
+    counts = np.zeros(n_items, dtype=np.int64)
+    for left, right, _, _ in read(block):
+        counts += np.bincount(left, minlength=n_items) + np.bincount(right, minlength=n_items)
+    return counts
 
 
 def _block_sums(block: Any, shared: Any, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

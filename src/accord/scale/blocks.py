@@ -58,14 +58,24 @@ class Blocks:
         which: Sequence[int] | None = None,
     ) -> list[Any]:
         """The result of every block, or of those at some places, in the order of the blocks (or of the places)."""
+        return list(self._in_order(function, shared, seed, what, which))
+
+    def _in_order(
+        self, function: _Function, shared: Any, seed: int, what: str, which: Sequence[int] | None
+    ) -> Iterator[Any]:
+        """Results in order, each as soon as all before it are there; only those that came too early are held."""
         wanted = list(range(self.n_blocks)) if which is None else [int(place) for place in which]
-        results: dict[int, Any] = {}
+        early: dict[int, Any] = {}
+        following = iter(wanted)
+        awaited = next(following, None)
         run = self._backend.run(function, shared, self._seeds(seed), wanted)
         for done, (place, result) in enumerate(run, start=1):
-            results[place] = result
             if self._progress is not None:
                 self._progress(what, done, len(wanted))
-        return [results[place] for place in wanted]
+            early[place] = result
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited = next(following, None)
 
     def _seeds(self, seed: int) -> list[int]:
         """The seeds of the blocks; an optimiser asks for the same ones again and again."""
@@ -83,11 +93,11 @@ class Blocks:
         which: Sequence[int] | None = None,
     ) -> Any:
         """The sum of the results, added in the order of :meth:`map`; a tuple is added entry by entry."""
-        results = self.map(function, shared, seed=seed, what=what, which=which)
-        if not results:
+        results = self._in_order(function, shared, seed, what, which)
+        total = next(results, None)
+        if total is None:
             raise InputError("a sum over blocks needs at least one block; there is none.")
-        total = results[0]
-        for result in results[1:]:
+        for result in results:
             total = add(total, result)
         return total
 
