@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from accord.cli.main import main
 from accord.data.formats.label_config import read_config
+from accord.data.project import Project
 from accord.errors import InputError
 from accord.workflows.import_ import import_files
 
@@ -165,6 +166,15 @@ def test_a_span_whose_quote_is_not_its_text_is_named(tmp_path, capsys):
     assert "a span's quote must be its text; row 1 of" in said
     assert "'bland' where the text of '1' has 'superb'" in said
     assert not (tmp_path / "p").exists()
+
+
+def test_a_text_that_is_dropped_takes_its_judgement_with_it(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    rows = [{"id": 1, "text": "one", "label": ["a"]}, {"id": 1, "text": "two", "label": ["b"]}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    imported = import_files([path], tmp_path / "p", form="doccano", drop_bad=True)
+    assert imported.dropped == {"an id stands for one text": 1}
+    assert Project.load(tmp_path / "p").labels().tolist() == ["a"]
 
 
 def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):
