@@ -17,7 +17,7 @@ from accord.inference.aspect_graph import aspect_graph, aspect_pairs
 from accord.inference.fixed_point import Convergence
 from accord.learning.blocked import summed_loss
 from accord.learning.optimise import l2_penalised, minimise_lbfgs
-from accord.scale.partition import cut
+from accord.scale.partition import MOST_BLOCKS, cut
 from accord.scale.workers import Workers
 from accord.typing import BoolArray, FloatArray, IntArray
 
@@ -174,7 +174,7 @@ def fit_aspect_crf(
     preference = np.log(counts / counts.sum(axis=1, keepdims=True))
     start = np.concatenate([np.zeros(sizes[0]), preference.ravel(), np.zeros(sizes[2] + sizes[3])])
     strength = np.repeat([penalty, 1e-3, edge_penalty, edge_penalty], sizes)
-    blocks = [_Part(x[part], evidence[part], ranks[part]) for part in cut(np.ones(n), BLOCK_TEXTS)]
+    blocks = [_Part(x[part], evidence[part], ranks[part]) for part in cut(np.ones(n), BLOCK_TEXTS, most=MOST_BLOCKS)]
     with (workers or Workers()).open(blocks) as opened:
         loss = summed_loss(partial(_part_loss, layout=layout), opened)
         best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)

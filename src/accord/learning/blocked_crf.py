@@ -13,7 +13,7 @@ from accord.learning.blocked import summed_loss
 from accord.learning.graph_crf import GraphCRF, marginal_loss, negative_log_likelihood
 from accord.learning.optimise import Loss
 from accord.scale.blocks import Blocks
-from accord.scale.partition import cut
+from accord.scale.partition import MOST_BLOCKS, cut
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["OBJECTIVES", "CrfBlock", "blocked_crf_loss", "crf_blocks"]
@@ -48,7 +48,7 @@ def crf_blocks(crf: GraphCRF, labels: IntArray) -> list[CrfBlock]:
     observed = np.bincount(graphs.node_graph[labels >= 0], minlength=graphs.n_graphs) > 0
     costs = (np.diff(graphs.node_offsets) + np.diff(graphs.edge_offsets))[observed]
     kept = np.flatnonzero(observed)
-    parts = [kept[part] for part in cut(costs, BLOCK_COST)]
+    parts = [kept[part] for part in cut(costs, BLOCK_COST, most=MOST_BLOCKS)]
     if len(parts) == 1 and len(kept) == graphs.n_graphs:
         return [CrfBlock(crf, labels)]
     return [CrfBlock(crf.subset(part), labels[graphs.node_rows(part)]) for part in parts]

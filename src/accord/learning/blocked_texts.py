@@ -9,7 +9,7 @@ import numpy as np
 
 from accord.learning.annotator_model import MarkedTexts
 from accord.scale.blocks import Blocks
-from accord.scale.partition import cut
+from accord.scale.partition import MOST_BLOCKS, cut
 from accord.scale.workers import Workers
 from accord.typing import FloatArray
 
@@ -42,6 +42,6 @@ def _of_block(
 def in_blocks(texts: MarkedTexts, workers: Workers) -> Iterator[MarkedTexts]:
     """The same texts, with their losses computed by the workers while the context lasts."""
     costs = np.bincount(texts.chain_text, np.diff(texts.offsets), minlength=texts.n_texts) + 50.0
-    parts = [texts.subset(np.arange(texts.n_texts)[part]) for part in cut(costs, BLOCK_COST)]
+    parts = [texts.subset(np.arange(texts.n_texts)[part]) for part in cut(costs, BLOCK_COST, most=MOST_BLOCKS)]
     with workers.open(parts) as blocks:
         yield BlockedTexts(**{entry.name: getattr(texts, entry.name) for entry in fields(MarkedTexts)}, blocks=blocks)

@@ -14,7 +14,7 @@ from accord.inference.fixed_point import Convergence
 from accord.inference.numerics import log_sigmoid, sigmoid
 from accord.learning.blocked import summed_loss
 from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
-from accord.scale.partition import cut
+from accord.scale.partition import MOST_BLOCKS, cut
 from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
@@ -86,7 +86,7 @@ def fit_log_linear_lbfgs(
     """
     n, strength = len(labels), np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_vectors(n_labels))
     share = np.full(n, 1.0 / max(n, 1)) if row_weights is None else row_weights
-    parts = cut(np.full(n, x.shape[1]), BLOCK_ENTRIES) or [slice(0, 0)]
+    parts = cut(np.full(n, x.shape[1]), BLOCK_ENTRIES, most=MOST_BLOCKS) or [slice(0, 0)]
     blocks = [(x, labels, share)] if len(parts) == 1 else [(x[part], labels[part], share[part]) for part in parts]
     with (workers or Workers()).open(blocks) as opened:
         loss = summed_loss(partial(_block_loss, n_labels=n_labels), opened)

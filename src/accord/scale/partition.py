@@ -6,10 +6,13 @@ import numpy as np
 
 from accord.typing import AnyArray
 
-__all__ = ["cut"]
+__all__ = ["MOST_BLOCKS", "cut"]
+
+# Of a loss that is summed again and again: a scheduler hands out about a thousand blocks a second.
+MOST_BLOCKS = 1024
 
 
-def cut(costs: AnyArray, limit: float) -> list[slice]:
+def cut(costs: AnyArray, limit: float, *, most: int | None = None) -> list[slice]:
     """Consecutive units in even blocks that cost about ``limit`` each or less.
 
     Parameters
@@ -17,6 +20,8 @@ def cut(costs: AnyArray, limit: float) -> list[slice]:
     costs : array of shape (n_units,)
         What each thread, text or component costs: rows, edges, tokens.
     limit : float
+    most : int, optional
+        Most blocks; where ``limit`` asks for more, they are larger.
 
     Returns
     -------
@@ -27,6 +32,7 @@ def cut(costs: AnyArray, limit: float) -> list[slice]:
     if not costs.size:
         return []
     n_blocks = max(1, int(np.ceil(costs.sum() / limit)))
+    n_blocks = n_blocks if most is None else min(n_blocks, most)
     # Even blocks: unit u goes where the middle of its share of the total falls.
     middle = np.cumsum(costs) - 0.5 * costs
     total = float(costs.sum())
