@@ -2,10 +2,10 @@
 
 ``python benchmarks/scale.py predict 1000000`` predicts so many threads from Parquet to Parquet with one worker and with
 two; ``votes 1000000 10000000`` trains on so many votes; ``kills 10`` kills workers at random; ``overhead`` compares a
-small job with and without a cluster. Files are made in the temporary folder, or kept in ACCORD_SCALE_FOLDER.
+small job with and without a cluster. Files are made in the temporary folder, or kept in ACCORD_SCALE_FOLDER; ``make
+1000000`` makes the threads only.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -111,30 +111,34 @@ def vote_file(path, n_votes, block=1_000_000):
 
 
 def measure_predict(folder, n_threads, workers):
-    """``accord predict`` as a person runs it; seconds, rows a second, and the largest process."""
+    """Wall seconds from Parquet to Parquet on running clusters of some workers, and the largest process of all."""
+    from distributed import Client, LocalCluster
+
     thread_model(folder / "threads.model")
-    source = folder / f"threads-{n_threads}.parquet"
+    source, small = folder / f"threads-{n_threads}.parquet", folder / "threads-2000.parquet"
     thread_file(source, n_threads)
-    found = {}
+    thread_file(small, 2000)
+    found, files = {}, {}
     for n in workers:
-        target = folder / f"predicted-{n}.parquet"
-        command = [sys.executable, "-m", "accord", "predict", folder / "threads.model", source, target, "--json"]
-        start = time.perf_counter()
-        process = subprocess.Popen([*map(str, command), "--workers", str(n)], stdout=subprocess.PIPE, text=True)
-        with Memory(psutil.Process(process.pid)) as memory:
-            said = json.loads(process.communicate()[0])
-        wall = time.perf_counter() - start
-        found[n] = wall
+        with (
+            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+            Client(cluster) as client,
+            Memory(psutil.Process()) as memory,
+        ):
+            where, files[n] = Workers(client=client), folder / f"predicted-{n}.parquet"
+            job = {"model": folder / "threads.model", "workers": where}
+            predict_parquet(source=small, target=folder / "warm.parquet", min_rows=500, max_rows=500, **job)
+            start = time.perf_counter()
+            done = predict_parquet(source=source, target=files[n], **job)
+            found[n] = time.perf_counter() - start
         print(
-            f"predict: {n_threads:,} threads, {said['n_rows']:,} comments, {n} workers: {wall:.1f} s, "
-            f"{said['n_rows'] / wall:,.0f} comments a second, largest process {memory.peak / 1e6:,.0f} MB",
+            f"predict: {n_threads:,} threads, {done.n_rows:,} comments, {n} workers: {found[n]:.1f} s, "
+            f"{done.n_rows / found[n]:,.0f} comments a second, largest process {memory.peak / 1e6:,.0f} MB",
             flush=True,
         )
     first, last = min(found), max(found)
     if first != last:
-        same = (folder / f"predicted-{first}.parquet").read_bytes() == (
-            folder / f"predicted-{last}.parquet"
-        ).read_bytes()
+        same = files[first].read_bytes() == files[last].read_bytes()
         print(f"predict: {last} workers against {first}: {found[first] / found[last]:.2f} ×, equal files: {same}")
 
 
@@ -260,7 +264,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="accord-scale-") as made:
         folder = Path(os.environ.get("ACCORD_SCALE_FOLDER", made))
         folder.mkdir(parents=True, exist_ok=True)
-        if what == "predict":
+        if what == "make":
+            thread_file(folder / f"threads-{numbers[0]}.parquet", numbers[0])
+        elif what == "predict":
             measure_predict(folder, numbers[0] if numbers else 1_000_000, numbers[1:] or [1, 2])
         elif what == "votes":
             measure_votes(folder, numbers or [1_000_000, 10_000_000])
