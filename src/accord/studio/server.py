@@ -91,6 +91,8 @@ def serve(
     database = open_database(database_url)
     token = prepare(database, demo=demo)
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
+    # Threads give way to each other after a millisecond, so that no request waits long for another one's Python code.
+    sys.setswitchinterval(0.001)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies)
     server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False))
     stop = threading.Event()
