@@ -17,7 +17,17 @@ from accord.errors import InputError
 from accord.store.people import now
 from accord.store.tables import items, judgements, people
 
-__all__ = ["Judgement", "append", "effective", "export_rows", "last_of", "pairs_of", "undo", "votes_per_item"]
+__all__ = [
+    "Judgement",
+    "append",
+    "count_of",
+    "effective",
+    "export_rows",
+    "last_of",
+    "pairs_of",
+    "undo",
+    "votes_per_item",
+]
 
 _BATCH = 2_000
 # Statements that every answer needs are built once: building them costs more than running them.
@@ -122,6 +132,19 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     return list(
         connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.part == 0).limit(limit))
     )
+
+
+_COUNT_OF = select(func.count()).where(
+    judgements.c.project_id == bindparam("project"),
+    judgements.c.person_id == bindparam("person"),
+    judgements.c.part == 0,
+    _STANDS,
+)
+
+
+def count_of(connection: Connection, project_id: int, person_id: int) -> int:
+    """How many answers of a person stand."""
+    return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
 
 
 _PAIRS_OF = select(judgements.c.item, judgements.c.other).where(

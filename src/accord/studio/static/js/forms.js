@@ -5,6 +5,7 @@ for (const form of document.querySelectorAll("form[data-api]")) {
   const say = sayInto(form.querySelector(".error"));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (form.dataset.ask && !confirm(form.dataset.ask)) return;
     const button = form.querySelector("button[type=submit]");
     button.disabled = true;
     say("");
@@ -33,7 +34,7 @@ for (const zone of document.querySelectorAll(".drop")) {
   const input = zone.querySelector("input[type=file]");
   const name = zone.querySelector("[data-file]");
   const told = () => {
-    name.textContent = [...input.files].map((file) => file.name).join(", ") || "No file chosen yet.";
+    name.textContent = input.files.length > 1 ? [...input.files].map((file) => file.name).join(", ") : "";
   };
   input.addEventListener("change", told);
   for (const kind of ["dragover", "dragenter"]) zone.addEventListener(kind, (e) => { e.preventDefault(); zone.classList.add("over"); });
