@@ -1,7 +1,6 @@
 """A classifier of texts that learns from the words people highlight ([ZE08])."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.rationales import token_spans
 from accord.errors import InputError
+from accord.estimators.rationales.arrays import marked_texts, nothing_marked
+from accord.estimators.rationales.predicted import PredictedRationale, characters
 from accord.features.highlights import Annotation, annotations_of, given_spans
 from accord.features.rationales import (
     Tokens,
@@ -19,7 +19,6 @@ from accord.features.rationales import (
     n_grams,
     read_tokens,
     transition_names,
-    transition_table,
 )
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.numerics import normalise_log
@@ -36,27 +35,7 @@ from accord.learning.annotator_model import (
 )
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["PredictedRationale", "RationaleClassifier", "marked_texts"]
-
-
-@dataclass(frozen=True, eq=False)
-class PredictedRationale:
-    """The words that an annotator would highlight in a text of a given class."""
-
-    label: Any
-    spans: IntArray  # (n_spans, 2) characters of the tokens that are likely enough to be highlighted
-    best_spans: IntArray  # (n_best, 2) characters of the single most likely highlighting, often none
-    tokens: IntArray  # (n_tokens, 2) characters of each token
-    probabilities: FloatArray  # (n_tokens,) that a token is highlighted
-
-    def spans_above(self, threshold: float) -> IntArray:
-        """Runs of tokens that are highlighted with at least this probability, as characters, shape (n, 2)."""
-        return _characters(self.probabilities >= threshold, self.tokens)
-
-
-def _characters(tags: BoolArray, tokens: IntArray) -> IntArray:
-    runs = token_spans(tags)
-    return np.stack([tokens[runs[:, 0], 0], tokens[runs[:, 1] - 1, 1]], axis=1) if len(runs) else runs
+__all__ = ["RationaleClassifier"]
 
 
 class RationaleClassifier(ClassifierMixin, BaseEstimator):
@@ -279,7 +258,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         labels = self.predict(texts, features=features) if y is None else np.asarray(y)
         tokens = self._read(texts)
         codes = self._codes(labels)
-        marked = self._marked(tokens, self._design(tokens, features), codes, _nothing_marked(tokens), n_annotators=1)
+        marked = self._marked(tokens, self._design(tokens, features), codes, nothing_marked(tokens), n_annotators=1)
         phi = self.phi_[self._annotator(annotator)]
         inside = inside_probabilities(marked, self.class_weights_, phi[None], 0)
         tags = best_tags(marked, self.class_weights_, phi[None], 0)
@@ -287,7 +266,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         for row, (start, end) in enumerate(zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)):
             where = tokens.of(row)
             p = inside[start:end]
-            spans, best = _characters(p >= self.threshold_, where), _characters(tags[start:end], where)
+            spans, best = characters(p >= self.threshold_, where), characters(tags[start:end], where)
             out.append(PredictedRationale(labels[row], spans, best, where, p))
         return out
 
@@ -475,54 +454,5 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         return int(found[0])
 
     def _worth(self, tokens: Tokens, design: Any, codes: IntArray) -> FloatArray:
-        marked = self._marked(tokens, design, codes, _nothing_marked(tokens), n_annotators=1)
+        marked = self._marked(tokens, design, codes, nothing_marked(tokens), n_annotators=1)
         return worth_of_highlights(marked, self.class_weights_, self.phi_[[self._annotator(None)]], self.n_seen_)
-
-
-def _nothing_marked(tokens: Tokens) -> list[Annotation]:
-    return [(row, 0, np.zeros(len(strings), dtype=bool)) for row, strings in enumerate(tokens.strings)]
-
-
-def marked_texts(
-    tokens: Tokens,
-    vocabulary: Vocabulary,
-    design: Any,
-    codes: IntArray,
-    annotations: list[Annotation],
-    *,
-    n_classes: int,
-    n_annotators: int,
-    transitions: str,
-) -> MarkedTexts:
-    """The arrays of the model.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    vocabulary : Vocabulary
-    design : sparse matrix of shape (n_texts, n_features)
-        Its first columns are the vocabulary's words.
-    codes : int array of shape (n_texts,)
-        Classes.
-    annotations : list of (row, annotator, tags)
-    n_classes, n_annotators : int
-    transitions : str
-        The set of transition features.
-    """
-    words = [vocabulary.codes(tokens.strings[row]) for row, _, _ in annotations]
-    places = [tokens.places_of(row) for row, _, _ in annotations]
-    contexts, features = transition_table(np.concatenate([*places, np.zeros(0, dtype=np.int64)]), transitions)
-    return MarkedTexts(
-        design=design,
-        labels=codes,
-        n_classes=n_classes,
-        n_words=vocabulary.n_words,
-        words=np.concatenate([*words, np.zeros(0, dtype=np.int32)]),
-        contexts=contexts,
-        tags=np.concatenate([*(tags for _, _, tags in annotations), np.zeros(0, dtype=bool)]),
-        offsets=np.cumsum([0, *map(len, words)]).astype(np.int64),
-        chain_text=np.array([row for row, _, _ in annotations], dtype=np.int64),
-        chain_annotator=np.array([annotator for _, annotator, _ in annotations], dtype=np.int64),
-        n_annotators=n_annotators,
-        transition_features=features,
-    )
