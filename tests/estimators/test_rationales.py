@@ -297,3 +297,8 @@ def test_a_fit_that_is_cut_short_warns():
     texts, labels, spans = reviews(20)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model(max_iter=2).fit(texts, labels, rationales=spans)
+
+
+def test_texts_that_share_no_word_are_refused():
+    with pytest.raises(InputError, match="none occurs 4 times"):
+        model(min_count=4).fit(["good film", "bad plot"], ["+", "-"])

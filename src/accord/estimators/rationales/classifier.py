@@ -356,6 +356,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         words = Vocabulary.count(tokens.strings, min_count=self.min_count).words
         if self.vocabulary is not None:
             words = np.array(list(self.vocabulary), dtype=object)
+        if not len(words) and self.vocabulary is None:
+            raise InputError(
+                f"the texts must share words; none occurs {self.min_count} times in them. Lower min_count, or give a "
+                "vocabulary."
+            )
         self.vocabulary_ = [words]
         for n in range(2, self.max_ngram + 1):
             grams = [n_grams(strings, n) for strings in tokens.strings]

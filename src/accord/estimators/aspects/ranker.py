@@ -1,7 +1,6 @@
 """Aspects: the scores that a text gives to several aspects, decided together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.aspects import whole_ranks
 from accord.errors import InputError
+from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
+from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
 from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
 from accord.inference.aspect_graph import aspect_graph
 from accord.inference.fixed_point import warn_unconverged
@@ -19,10 +19,8 @@ from accord.inference.good_grief import aspect_griefs
 from accord.inference.numerics import normalise_log, sigmoid
 from accord.learning.agreement import (
     AgreementModel,
-    agreement_inputs,
     agreement_labels,
     agreement_scores,
-    evidence_names,
     fit_agreement,
 )
 from accord.learning.aspect_crf import (
@@ -50,32 +48,13 @@ from accord.learning.ordinal import (
 from accord.learning.prank import UpdateRule, prank_scores
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["AspectExplanation", "AspectRanker"]
+__all__ = ["AspectRanker"]
 
 Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "ordinal_crf"]
 _PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
 _ORDINALS = ("ordinal", "ordinal_crf")
 _DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
-
-
-@dataclass(frozen=True, eq=False)
-class AspectExplanation:
-    """Why a text is ranked as it is."""
-
-    ranks: pd.Series  # aspect → rank
-    words: pd.DataFrame  # aspect, word, effect: what moved each aspect's score, strongest first
-    griefs: pd.DataFrame  # aspect × rank: what that rank would cost (for ordinal models in nats of probability)
-    agreement: pd.DataFrame  # evidence, effect: what speaks for (> 0) and against (< 0) one mind
-    one_mind: float  # probability that all aspects have the same rank; nan where the model has no say
-
-    def to_table(self) -> pd.DataFrame:
-        """One row a reason, strongest first: reason, effect."""
-        words = [f"{row.aspect}: {row.word}" for row in self.words.itertuples()]
-        mind = [f"one mind: {row.evidence}" for row in self.agreement.itertuples()]
-        effect = [*self.words["effect"], *self.agreement["effect"]]
-        table = pd.DataFrame({"reason": [*words, *mind], "effect": np.asarray(effect, dtype=np.float64)})
-        return table.sort_values("effect", key=np.abs, ascending=False, kind="stable", ignore_index=True)
 
 
 class AspectRanker(BaseEstimator):
@@ -213,7 +192,7 @@ class AspectRanker(BaseEstimator):
         self._check_settings()
         rng = np.random.default_rng(self.random_state)
         self.flat_ = np.ndim(y) == 1
-        self.aspects_ = self._names(y)
+        self.aspects_ = aspect_names(y, self.aspects)
         ranks = self._ranks(y)
         self.phrases_ = (
             None if is_matrix(X) else PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
@@ -222,7 +201,7 @@ class AspectRanker(BaseEstimator):
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
-        self._check_enough(ranks)
+        check_enough(ranks, self.aspects_)
         scored = (ranks > 0).any(axis=1)
         x, ranks = x[scored], ranks[scored]
         self.ranker_: Any = None  # GoodGrief or OrdinalLogits; None after end-to-end training
@@ -379,13 +358,7 @@ class AspectRanker(BaseEstimator):
             names = self.phrases_.get_feature_names_out()[x.indices]
         else:
             names = np.array([f"feature {i}" for i in x.indices], dtype=object)
-        effects = x.data[:, None] * self._word_weights(x.indices)
-        words = [
-            {"aspect": aspect, "word": names[i], "effect": effects[i, a]}
-            for a, aspect in enumerate(self.aspects_)
-            for i in np.argsort(-np.abs(effects[:, a]), kind="stable")[:n_words]
-        ]
-        one_mind, ranks = np.nan, np.zeros(len(self.aspects_), dtype=np.int64)
+        one_mind = np.nan
         if self.model in _ORDINALS:
             nodes, equal = self._marginals(x, None)
             ranks, one_mind = _DECODERS[self.decoding](nodes)[0], float(equal[0])
@@ -396,24 +369,14 @@ class AspectRanker(BaseEstimator):
             ranks = good_grief_ranks(self.ranker_, x, self._agreement(x, np.array([-1])))[0]
             if self.agreement_ is not None:
                 one_mind = float(sigmoid(agreement_scores(self.agreement_, x))[0])
+        effects = x.data[:, None] * self._word_weights(x.indices)
         return AspectExplanation(
             pd.Series(ranks, index=self.aspects_),
-            pd.DataFrame(words, columns=["aspect", "word", "effect"]),
+            word_reasons(effects, names, self.aspects_, n_words),
             pd.DataFrame(griefs, index=self.aspects_, columns=range(1, self.n_ranks + 1)),
-            self._agreement_reasons(x, names, n_words),
+            agreement_reasons(self.agreement_, x, names, self.aspects_, n_words),
             one_mind,
         )
-
-    def _agreement_reasons(self, x: Any, names: AnyArray, n_words: int) -> pd.DataFrame:
-        rows: list[tuple[str, float]] = []
-        if self.agreement_ is not None:
-            model = self.agreement_
-            effects = agreement_inputs(model, x)[0] * model.second[:-1]
-            labels = evidence_names(self.aspects_, contrast=model.contrast is not None)
-            rows = list(zip(labels, effects.tolist(), strict=True))
-            by_word = x.data * model.weights[x.indices] * model.second[0] / model.scale[0]
-            rows += [(f"word {names[i]!r}", float(by_word[i])) for i in np.argsort(-np.abs(by_word))[:n_words]]
-        return pd.DataFrame(rows, columns=["evidence", "effect"])
 
     def _word_weights(self, features: AnyArray) -> FloatArray:
         """Weight of some features in the score of each aspect, shape (n, n_aspects)."""
@@ -474,36 +437,8 @@ class AspectRanker(BaseEstimator):
         if self.n_ranks < 2:
             raise InputError(f"there must be at least 2 ranks; n_ranks is {self.n_ranks}.")
 
-    def _check_enough(self, ranks: IntArray) -> None:
-        empty = np.flatnonzero((ranks == 0).all(axis=0))
-        if len(empty) == ranks.shape[1]:
-            raise InputError("training needs scores; all of them are missing.")
-        if len(empty):
-            raise InputError(f"every aspect needs a score; {self.aspects_[empty[0]]!r} has none. Drop that aspect.")
-        if int((ranks > 0).any(axis=1).sum()) < 2:
-            raise InputError("training needs at least 2 texts with scores; there is one.")
-
-    def _names(self, y: Any) -> list[str]:
-        m = 1 if np.ndim(y) == 1 else np.shape(y)[1]
-        own = getattr(y, "columns", None)
-        names = self.aspects if self.aspects is not None else own if own is not None else range(m)
-        names = [str(name) for name in names]
-        if len(names) != m:
-            raise InputError(f"there must be one name an aspect; y has {m} columns and there are {len(names)} names.")
-        return names
-
     def _ranks(self, y: Any) -> IntArray:
-        """Ranks as integers, 0 where missing, shape (n, m)."""
-        try:
-            values = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"ranks must be numbers in 1..{self.n_ranks}, 0 or nan where missing.") from None
-        values = values.reshape(len(values), -1)
-        if values.shape[1] != len(self.aspects_):
-            raise InputError(
-                f"ranks must have {len(self.aspects_)} columns, one an aspect; they have {values.shape[1]}."
-            )
-        return whole_ranks(np.nan_to_num(values, nan=0.0), self.aspects_, self.n_ranks)
+        return given_ranks(y, self.aspects_, self.n_ranks)
 
     def _features(self, X: Any) -> Any:
         if self.phrases_ is not None:
