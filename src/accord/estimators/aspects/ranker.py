@@ -34,7 +34,14 @@ from accord.learning.aspect_crf import (
     whitened,
     whitening,
 )
-from accord.learning.good_grief import ALPHAS, choose_and_fit, fit_good_grief, good_grief_ranks, mean_distance
+from accord.learning.good_grief import (
+    ALPHAS,
+    Training,
+    choose_and_fit,
+    fit_good_grief,
+    good_grief_ranks,
+    mean_distance,
+)
 from accord.learning.ordinal import (
     NODES,
     OrdinalLogits,
@@ -92,7 +99,8 @@ class AspectRanker(BaseEstimator):
     contrast : bool
         Give the agreement model the largest contrast between two words.
     alpha : float, optional
-        Weight of the agreement model in Good Grief; by default chosen on development data.
+        Weight of the agreement model in Good Grief, in training and decoding; by default it is chosen on development
+        data, and so is whether it counts in training.
     n_epochs : int
         Most passes of the perceptron rankers; how many are used is chosen on development data.
     passes : int, optional
@@ -225,12 +233,13 @@ class AspectRanker(BaseEstimator):
             if self.agreement == "oracle":
                 agree = _oracle_scores(agreement_labels(ranks))
             else:
-                self.agreement_, agree = self._fit_agreement(x, ranks, rng, None)
+                self.agreement_, scores = self._fit_agreement(x, ranks, rng, None)
+                agree = scores - self.agreement_.prior
         settings: dict[str, Any] = {
             "n_ranks": self.n_ranks,
             "n_epochs": self.n_epochs,
             "similarity": self.model == "sim",
-            "joint_training": self.model != "good_grief_decode",
+            "training": self._training(),
             "rule": self.update,
             "averaged": self.averaged,
             "n_orders": self.n_orders,
@@ -242,6 +251,11 @@ class AspectRanker(BaseEstimator):
             dev_x, dev_ranks = development
             held = (dev_x, dev_ranks, self._agreement(dev_x, agreement_labels(dev_ranks)))
             self.ranker_ = fit_good_grief(x, ranks, agree, held, **settings)
+
+    def _training(self) -> Training:
+        if self.model != "good_grief":
+            return "apart"
+        return "chosen" if self.alpha is None else "joint"
 
     def _fit_ordinal(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> None:
         penalty = self._penalty(x, ranks, rng)
@@ -414,9 +428,9 @@ class AspectRanker(BaseEstimator):
         return p, p.prod(axis=1).sum(axis=1)
 
     def _agreement(self, x: Any, labels: IntArray | None) -> FloatArray:
-        """Agreement scores of new texts; 0 without an agreement model."""
+        """How much more likely than usual one mind is in new texts, in log odds; 0 without an agreement model."""
         if self.agreement_ is not None:
-            return agreement_scores(self.agreement_, x)
+            return agreement_scores(self.agreement_, x) - self.agreement_.prior
         if self.agreement == "oracle" and self.model in ("good_grief", "good_grief_decode"):
             if labels is None:
                 raise InputError("agreement='oracle' must be told the truth; give one_mind=, or another agreement.")
