@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from accord.errors import InputError
 from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
 from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
-from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
+from accord.features.aspects import PhraseFeatures, as_matrix, is_matrix
+from accord.features.text import as_texts
 from accord.inference.aspect_graph import aspect_graph
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.good_grief import aspect_griefs
@@ -249,6 +250,8 @@ class AspectRanker(BaseEstimator):
             self.ranker_ = choose_and_fit(x, ranks, agree, fraction=self.development_fraction, **settings)
         else:
             dev_x, dev_ranks = development
+            if not (dev_ranks > 0).any():
+                raise InputError("development texts need scores; all of theirs are missing.")
             held = (dev_x, dev_ranks, self._agreement(dev_x, agreement_labels(dev_ranks)))
             self.ranker_ = fit_good_grief(x, ranks, agree, held, **settings)
 
@@ -400,7 +403,7 @@ class AspectRanker(BaseEstimator):
             return self.crf_.weights[features].mean(axis=2)
         # Mean over thresholds of the weights of both stages.
         per_threshold = self.ranker_.weights[features] @ self.ranker_.mixing
-        return per_threshold.reshape(len(features), len(self.aspects_), -1).mean(axis=2)
+        return per_threshold.reshape(len(features), len(self.aspects_), self.n_ranks - 1).mean(axis=2)
 
     # -- the field -----------------------------------------------------------------------------------------------
 
@@ -448,8 +451,17 @@ class AspectRanker(BaseEstimator):
         ):
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
-        if self.n_ranks < 2:
-            raise InputError(f"there must be at least 2 ranks; n_ranks is {self.n_ranks}.")
+        for name, least in (("n_ranks", 2), ("n_epochs", 1), ("n_orders", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} must be at least {least}; it is {getattr(self, name)}.")
+        if self.passes is not None and not 1 <= self.passes <= self.n_epochs:
+            raise InputError(f"passes must be in 1..n_epochs, which is {self.n_epochs}; it is {self.passes}.")
+        if self.alpha is not None and self.alpha < 0:
+            raise InputError(f"alpha must be at least 0; it is {self.alpha}.")
+        if not 0 < self.development_fraction < 1:
+            raise InputError(f"development_fraction must be between 0 and 1; it is {self.development_fraction}.")
+        if np.min(self.penalty) <= 0:
+            raise InputError(f"penalty must be above 0; it is {self.penalty}.")
 
     def _ranks(self, y: Any) -> IntArray:
         return given_ranks(y, self.aspects_, self.n_ranks)

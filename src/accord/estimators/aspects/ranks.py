@@ -28,6 +28,8 @@ def given_ranks(y: Any, aspects: list[str], n_ranks: int) -> IntArray:
         values = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"ranks must be numbers in 1..{n_ranks}, 0 or nan where missing.") from None
+    if not len(values):
+        raise InputError("there must be ranks; there are none.")
     values = values.reshape(len(values), -1)
     if values.shape[1] != len(aspects):
         raise InputError(f"ranks must have {len(aspects)} columns, one an aspect; they have {values.shape[1]}.")

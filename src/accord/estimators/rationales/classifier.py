@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from accord.errors import InputError
 from accord.estimators.rationales.arrays import marked_texts, nothing_marked
 from accord.estimators.rationales.predicted import PredictedRationale, characters
-from accord.features.highlights import Annotation, annotations_of, given_spans
+from accord.features.highlights import Annotation, annotations_of, given_classes, given_spans
 from accord.features.rationales import (
     Tokens,
     Vocabulary,
@@ -20,6 +20,7 @@ from accord.features.rationales import (
     read_tokens,
     transition_names,
 )
+from accord.features.text import as_texts
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.numerics import normalise_log
 from accord.learning.annotator_choice import HIGHLIGHT_GRID, PLAIN_GRID, choose_strengths, inner_folds
@@ -175,7 +176,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        texts, labels = list(X), np.asarray(y)
+        texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -254,7 +255,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self.n_annotated_.any():
             raise InputError("highlights can be predicted after fitting with rationales; this model saw none.")
-        texts = list(X)
+        texts = as_texts(X)
         labels = self.predict(texts, features=features) if y is None else np.asarray(y)
         tokens = self._read(texts)
         codes = self._codes(labels)
@@ -330,9 +331,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
             ``row`` in ``X`` (or in the training texts) and ``worth``.
         """
         check_is_fitted(self)
+        if n < 0:
+            raise InputError(f"n must be at least 0; it is {n}.")
         rows, worth = self.unmarked_, self.unmarked_worth_
         if X is not None:
-            texts = list(X)
+            texts = as_texts(X)
             tokens = self._read(texts)
             features = self._no_features(len(texts))
             labels = self.predict(texts, features=features) if y is None else y
@@ -412,6 +415,10 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError(f"{name} must be a number of at least 0 or 'auto'; it is {value!r}.")
         if self.theta_variance != "auto" and float(self.theta_variance) == 0:
             raise InputError("theta_variance must be above 0; at 0 every weight is 0.")
+        if not self.phi_variance > 0:
+            raise InputError(f"phi_variance must be above 0; it is {self.phi_variance!r}.")
+        if self.n_inner_folds < 2:
+            raise InputError(f"n_inner_folds must be at least 2; it is {self.n_inner_folds!r}.")
         grid = HIGHLIGHT_GRID if len(marked.chain_text) else PLAIN_GRID
         pairs = [
             (
@@ -435,7 +442,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
-        tokens = self._read(list(X))
+        tokens = self._read(X)
         return np.asarray(self._design(tokens, features) @ self.class_weights_.T)
 
     def _codes(self, labels: Any) -> IntArray:
