@@ -26,6 +26,7 @@ __all__ = [
     "groups_of",
     "items_by_id",
     "items_by_key",
+    "items_by_text",
     "note",
     "projects_of",
 ]
@@ -186,6 +187,16 @@ def items_by_id(connection: Connection, project_id: int, ids: Iterable[str]) -> 
     """Some texts of a project by the id that people gave them."""
     rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.item_id.in_(list(ids))))
     return {row.item_id: _item(row) for row in rows}
+
+
+def items_by_text(connection: Connection, project_id: int, texts: Iterable[str]) -> dict[str, StoredItem]:
+    """Some texts of a project by their words; of equal texts the first."""
+    rows = connection.execute(
+        select(items)
+        .where(items.c.project_id == project_id, items.c.text.in_(list(texts)))
+        .order_by(items.c.position.desc())
+    )
+    return {row.text: _item(row) for row in rows}
 
 
 def find_items(

@@ -13,6 +13,7 @@ from accord.store.people import ROLES, Person
 from accord.store.projects import StoredProject
 from accord.store.writer import Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, csrf_token_is_good
+from accord.workflows.suggest import Shelf
 
 __all__ = [
     "COOKIE",
@@ -45,6 +46,7 @@ class StudioState:
     demo: bool = False
     logins: RateLimit = field(default_factory=lambda: RateLimit(20, 60.0))
     changes: RateLimit = field(default_factory=lambda: RateLimit(1200, 60.0))
+    shelf: Shelf = field(default_factory=Shelf)
 
 
 @dataclass(frozen=True)

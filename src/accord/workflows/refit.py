@@ -11,7 +11,7 @@ import pandas as pd
 
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.store import judgements, projects, questions, scores
+from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
@@ -48,9 +48,11 @@ def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit |
         project = project_of(connection, stored)
         keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
         counts = judgements.votes_per_item(connection, project_id)
+        asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
     model, rows, summary = _learn(project, keys)
     queue = _choose(stored, project, model, keys, counts, rng)
+    packed = connections.pack_model(model, project) if asked_for and model is not None else None
     seconds = time.perf_counter() - started
     with database.write() as connection:
         version = scores.put_scores(
@@ -61,6 +63,8 @@ def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit |
             seconds=seconds,
             result={"rows": rows, "summary": summary, "people": [asdict(person) for person in annotators(project)]},
         )
+        if packed is not None:
+            connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue))
 
