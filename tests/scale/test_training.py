@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
@@ -214,6 +214,35 @@ def test_votes_in_a_file_are_learnt_alike_everywhere(client, tmp_path):
     assert np.corrcoef(VOTES.scores, alone.score_items())[0, 1] > 0.8
     with pytest.raises(InputError, match="cannot be added"):
         alone.partial_fit(X[:1], y[:1])
+
+
+@pytest.mark.parametrize("model", ["fccrf", "local", "chain"])
+def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model):
+    X = pd.DataFrame(THREADS.features, columns=["a", "b", "c"])
+    labels = THREADS.threads.labels.copy()
+    labels[::7] = None
+    labels[:40] = None
+    table = pa.Table.from_pandas(X.assign(group_id=GROUPS, label=labels), preserve_index=False)
+    pq.write_table(table, tmp_path / "threads.parquet", row_group_size=20)
+    plan = {"min_rows": 20, "max_rows": 20}
+    whole = ThreadClassifier(model=model, tol=1e-7).fit(X, labels, groups=GROUPS)
+    alone = ThreadClassifier(model=model, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
+    assert_allclose(alone.weights_.nodes, whole.weights_.nodes, atol=1e-5)
+    assert_allclose(alone.weights_.edges, whole.weights_.edges, atol=1e-5)
+    assert_allclose(alone.predict_proba(X, groups=GROUPS), whole.predict_proba(X, groups=GROUPS), atol=1e-5)
+    if model == "fccrf":
+        there = ThreadClassifier(client=client, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
+        assert_array_equal(there.weights_.nodes, alone.weights_.nodes)
+
+
+def test_a_model_that_needs_all_threads_at_once_does_not_learn_from_files(tmp_path):
+    table = pd.DataFrame({"a": [0.0, 1.0], "group_id": ["x", "y"], "label": ["p", "q"]})
+    table.to_parquet(tmp_path / "threads.parquet")
+    with pytest.raises(InputError, match="or fit to a table"):
+        ThreadClassifier(edges="ising").fit_parquet(tmp_path / "threads.parquet")
+    table.drop(columns="label").to_parquet(tmp_path / "threads.parquet")
+    with pytest.raises(InputError, match="has no label"):
+        ThreadClassifier().fit_parquet(tmp_path / "threads.parquet")
 
 
 @pytest.mark.parametrize(

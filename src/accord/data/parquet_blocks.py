@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from accord.errors import InputError
 from accord.typing import IntArray
 
-__all__ = ["RowBlock", "parquet_columns", "parquet_files", "plan_blocks", "whole_groups"]
+__all__ = ["RowBlock", "parquet_columns", "parquet_files", "parquet_schema", "plan_blocks", "whole_groups"]
 
 MIN_ROWS = 65_536
 MAX_ROWS = 1_048_576
@@ -62,15 +62,21 @@ def parquet_files(source: str | Path) -> list[str]:
     return [str(file) for file in found]
 
 
-def parquet_columns(files: Sequence[str]) -> list[str]:
-    """The columns that the files have, which must be the same in all of them."""
-    first: list[str] = []
+def parquet_schema(files: Sequence[str]) -> pa.Schema:
+    """The columns of the files, which must have the same names in all of them."""
+    first: pa.Schema | None = None
     for name in files:
-        columns = list(_opened(name).schema_arrow.names)
-        first = first or columns
-        if columns != first:
+        with _opened(name) as file:
+            schema = file.schema_arrow
+        first = first or schema
+        if schema.names != first.names:
             raise InputError(f"all files must have the same columns; {name} differs from {files[0]}.")
     return first
+
+
+def parquet_columns(files: Sequence[str]) -> list[str]:
+    """The names of the columns of the files."""
+    return list(parquet_schema(files).names)
 
 
 def _opened(name: str, **options: Any) -> pq.ParquetFile:

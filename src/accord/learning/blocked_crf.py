@@ -75,6 +75,8 @@ def _share(
     weights: FloatArray, block: CrfBlock, *, objective: str, infer: Callable[[Graphs], Marginals], n_observed: int
 ) -> tuple[float, FloatArray]:
     """What a block adds to the mean loss over all observed labels."""
-    value, gradient = block.loss(objective, infer)(weights)
     share = float((block.labels >= 0).sum()) / n_observed
+    if share == 0.0:
+        return 0.0, np.zeros(len(weights))
+    value, gradient = block.loss(objective, infer)(weights)
     return share * value, share * gradient

@@ -1,5 +1,6 @@
 """Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from accord.estimators.threads.design import (
     pair_features,
     similarities_of,
 )
+from accord.estimators.threads.files import fit_file
 from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
@@ -193,12 +195,39 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
         self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.n_features_in_ = values.shape[1]
+        self._warn_unconverged()
+        return self
+
+    def fit_parquet(self, source: Any, *, features: Sequence[str] | None = None, **plan: int) -> "ThreadClassifier":
+        """Train on Parquet files of feature columns, which are never all in one place.
+
+        Workers (``n_jobs``, ``client``) load their blocks themselves, and must see the files under the same name. For
+        L-BFGS with bias edges: ``model`` "fccrf", "local" or "chain".
+
+        Parameters
+        ----------
+        source : path
+            A Parquet file, or a folder of them, with ``group_id``, ``label`` (missing where a comment has none) and
+            features. Rows of one thread must stand together.
+        features : sequence of str, optional
+            The columns to learn from; by default all columns of numbers.
+        **plan
+            ``min_rows`` and ``max_rows`` of :func:`~accord.data.parquet_blocks.plan_blocks`.
+        """
+        found = fit_file(source, self._settings(), self._workers, features=features, **plan)
+        self.weights_, self.scaler_ = found.weights, found.scaler
+        self.classes_: AnyArray = found.classes
+        self.feature_names_, self.n_features_in_, self.n_similarities_ = found.names, len(found.names), 0
+        self._warn_unconverged()
+        return self
+
+    def _warn_unconverged(self) -> None:
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
             self.weights_.convergence,
             cure="Raise max_iter or the penalties.",
+            stacklevel=4,
         )
-        return self
 
     def predict_proba(
         self,

@@ -23,6 +23,7 @@ from accord.learning.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd,
 from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.learning.perceptron import PerceptronPath, fit_perceptron
 from accord.learning.second_order_chain import SecondOrderChain
+from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
@@ -280,28 +281,13 @@ def _fit_crf(
     infer = training_engine(settings)
     strength = _penalty(crf, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
-        # A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units
-        # it is not, and the line search does not try pulls that are out of all proportion.
         units = np.ones(crf.n_weights)
-        if settings.edge_scale == "none":
-            units[crf.n_node_weights :] = 1.0 / max(crf.graphs.n_edges / max(crf.graphs.n_nodes, 1), 1.0)
-
-        def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
-            loss = blocked_crf_loss(opened, len(data.observed), objective=settings.objective, infer=infer)
-            return minimise_lbfgs(
-                in_units(l2_penalised(loss, strength), units),
-                _start(crf, local) / units,
-                max_iter=settings.max_iter,
-                tol=settings.tol,
-            )
-
+        units[crf.n_node_weights :] = edge_units(settings, crf.graphs.n_nodes, crf.graphs.n_edges)
         with workers.open(crf_blocks(crf, data.labels)) as opened:
-            found = optimum(infer)
-            if not found.convergence.converged and countable(settings, crf.graphs):
-                # Where threads are so strongly coupled that belief propagation has several fixed points, counting is
-                # exact.
-                found = optimum(counting)
-        return replace(found, weights=found.weights * units)
+            return minimise_blocks(
+                opened, settings, n_observed=len(data.observed), start=_start(crf, local), strength=strength,
+                units=units, n_labels=data.n_labels, largest=int(data.rows.sizes.max(initial=0)),
+            )  # fmt: skip
     perceptron = settings.learner == "averaged"
     step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
     threads = np.array(
@@ -318,6 +304,44 @@ def _fit_crf(
         average=perceptron,
     )
     return Optimum(weights, np.nan, Convergence(True, settings.n_epochs, 0.0))
+
+
+def edge_units(settings: Settings, n_nodes: int, n_edges: int) -> float:
+    """Units of edge weights.
+
+    A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units it is
+    not, and the line search does not try pulls that are out of all proportion.
+    """
+    return 1.0 / max(n_edges / max(n_nodes, 1), 1.0) if settings.edge_scale == "none" else 1.0
+
+
+def minimise_blocks(
+    blocks: Blocks,
+    settings: Settings,
+    *,
+    n_observed: int,
+    start: FloatArray,
+    strength: FloatArray,
+    units: FloatArray,
+    n_labels: int,
+    largest: int,
+) -> Optimum:
+    """The optimum of the loss of blocks of threads, of which the ``largest`` has so many comments."""
+
+    def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
+        loss = blocked_crf_loss(blocks, n_observed, objective=settings.objective, infer=infer)
+        return minimise_lbfgs(
+            in_units(l2_penalised(loss, strength), units),
+            start / units,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+        )
+
+    found = optimum(training_engine(settings))
+    if not found.convergence.converged and countable(settings, n_labels, largest):
+        # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
+        found = optimum(counting)
+    return replace(found, weights=found.weights * units)
 
 
 def in_units(
@@ -347,16 +371,17 @@ def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
         return chain
 
     def run(graphs: Graphs) -> Marginals:
-        return counting(graphs) if countable(settings, graphs) else belief_propagation(graphs, max_iter=300)
+        largest = int(np.diff(graphs.node_offsets).max(initial=0))
+        exact = not graphs.has_tables and countable(settings, graphs.n_labels, largest)
+        return counting(graphs) if exact else belief_propagation(graphs, max_iter=300)
 
     return run
 
 
-def countable(settings: Settings, graphs: Graphs) -> bool:
-    """Whether counting labels is exact for these threads, and fast."""
-    largest = int(np.diff(graphs.node_offsets).max(initial=0))
-    shared = settings.model != "chain" and settings.edges == "bias" and not graphs.has_tables
-    return shared and graphs.n_labels == 2 and largest <= MAX_COUNTED
+def countable(settings: Settings, n_labels: int, largest: int) -> bool:
+    """Whether counting labels is exact for such threads, the longest of ``largest`` comments, and fast."""
+    shared = settings.model != "chain" and settings.edges == "bias"
+    return shared and n_labels == 2 and largest <= MAX_COUNTED
 
 
 def _fit_second_order(
