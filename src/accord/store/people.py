@@ -24,6 +24,7 @@ __all__ = [
     "create_person",
     "end_session",
     "find_invite",
+    "hash_token",
     "members",
     "password_hash_of",
     "person_of_session",
@@ -31,7 +32,6 @@ __all__ = [
     "role_of",
     "set_password_hash",
     "start_session",
-    "token_hash",
 ]
 
 # What each role may do grows from left to right.
@@ -62,7 +62,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def token_hash(token: str) -> str:
+def hash_token(token: str) -> str:
     """What is stored of a secret token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -105,7 +105,7 @@ def start_session(connection: Connection, person_id: int) -> str:
     connection.execute(delete(sessions).where(sessions.c.expires_at < now()))
     connection.execute(
         insert(sessions).values(
-            token_hash=token_hash(token), person_id=person_id, created_at=now(), expires_at=now() + _SESSION_LIFE
+            token_hash=hash_token(token), person_id=person_id, created_at=now(), expires_at=now() + _SESSION_LIFE
         )
     )
     return token
@@ -120,13 +120,13 @@ _HOLDER = (
 
 def person_of_session(connection: Connection, token: str) -> Person | None:
     """Who holds a session token, or ``None`` where it is unknown or too old."""
-    row = connection.execute(_HOLDER, {"token": token_hash(token), "moment": now()}).first()
+    row = connection.execute(_HOLDER, {"token": hash_token(token), "moment": now()}).first()
     return None if row is None else Person(row.id, row.name, row.is_admin)
 
 
 def end_session(connection: Connection, token: str) -> None:
     """Forget a session."""
-    connection.execute(delete(sessions).where(sessions.c.token_hash == token_hash(token)))
+    connection.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
 
 
 def create_invite(
@@ -146,7 +146,7 @@ def create_invite(
     token = secrets.token_urlsafe(24)
     connection.execute(
         insert(invites).values(
-            token_hash=token_hash(token), project_id=project_id, role=role, created_by=created_by,
+            token_hash=hash_token(token), project_id=project_id, role=role, created_by=created_by,
             created_at=now(), expires_at=now() + life, uses_left=uses,
         )
     )  # fmt: skip
@@ -157,7 +157,7 @@ def find_invite(connection: Connection, token: str) -> Invite | None:
     """What an invite is good for, or ``None`` where it is unknown, used up or too old."""
     row = connection.execute(
         select(invites.c.project_id, invites.c.role).where(
-            invites.c.token_hash == token_hash(token), invites.c.expires_at > now(), invites.c.uses_left > 0
+            invites.c.token_hash == hash_token(token), invites.c.expires_at > now(), invites.c.uses_left > 0
         )
     ).first()
     return None if row is None else Invite(row.project_id, row.role)
@@ -169,7 +169,7 @@ def accept_invite(connection: Connection, token: str, person_id: int) -> Invite:
     if invite is not None:
         taken = connection.execute(
             update(invites)
-            .where(invites.c.token_hash == token_hash(token), invites.c.uses_left > 0)
+            .where(invites.c.token_hash == hash_token(token), invites.c.uses_left > 0)
             .values(uses_left=invites.c.uses_left - 1)
         )
         if taken.rowcount == 1:

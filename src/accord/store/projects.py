@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
 
 from accord.errors import InputError
-from accord.store.people import Person, add_member, now, token_hash
+from accord.store.people import Person, add_member, hash_token, now
 from accord.store.tables import audit, items, judgements, links, memberships, people, projects, sessions
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "groups_of",
     "items_by_id",
     "items_by_key",
+    "items_by_text",
     "keys_of_group",
     "note",
     "nth_key",
@@ -139,7 +140,7 @@ class Admission:
 
 def admit(connection: Connection, token: str, project_id: int) -> Admission | None:
     """Who holds a session token and what that person may do in a project; ``None`` where the token is no good."""
-    row = connection.execute(_ADMIT, {"token": token_hash(token), "project": project_id, "moment": now()}).first()
+    row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
     person = Person(row.person_id, row.person_name, row.is_admin)
@@ -232,6 +233,16 @@ def items_by_id(connection: Connection, project_id: int, ids: Iterable[str]) -> 
     """Some texts of a project by the id that people gave them."""
     rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.item_id.in_(list(ids))))
     return {row.item_id: _item(row) for row in rows}
+
+
+def items_by_text(connection: Connection, project_id: int, texts: Iterable[str]) -> dict[str, StoredItem]:
+    """Some texts of a project by their words; of equal texts the first."""
+    rows = connection.execute(
+        select(items)
+        .where(items.c.project_id == project_id, items.c.text.in_(list(texts)))
+        .order_by(items.c.position.desc())
+    )
+    return {row.text: _item(row) for row in rows}
 
 
 def find_items(

@@ -16,6 +16,7 @@ from accord.store.people import ROLES, Person
 from accord.store.projects import Admission, StoredProject
 from accord.store.writer import Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
+from accord.workflows.suggest import Shelf
 
 __all__ = [
     "COOKIE",
@@ -51,6 +52,7 @@ class StudioState:
     demo: bool = False
     logins: RateLimit = field(default_factory=lambda: RateLimit(20, 60.0))
     changes: RateLimit = field(default_factory=lambda: RateLimit(1200, 60.0))
+    shelf: Shelf = field(default_factory=Shelf)
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""

@@ -19,7 +19,7 @@ from accord.store.projects import StoredProject
 from accord.store.tables import links
 from accord.workflows.import_ import Imported, import_files, project_of_files
 
-__all__ = ["look_at_files", "project_of", "read_files", "store_project"]
+__all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "store_project"]
 
 _MOST_UNPACKED = 2**30
 
@@ -100,7 +100,7 @@ def store_project(
     )
     stored, _ = projects.find_items(connection, key, limit=None)
     places = {item.item_id: item.key for item in stored}
-    judgements.append(connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")])
+    judgements.append(connection, key, [judgement_of(row, places) for row in frames["judgements"].to_dict("records")])
     return key
 
 
@@ -120,7 +120,8 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _judgement(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
+def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
+    """A row of the table of judgements as it is stored; ``places`` has the keys of the texts by their ids."""
     kind = row["kind"]
     cell = {name: _plain(row[name]) for name in JUDGEMENTS.names}
     numeric = kind in {"pair", "score"} and cell["value"] is not None

@@ -15,7 +15,7 @@ from accord.features.argument import ArgumentFeatures
 from accord.typing import ObjectArray, Progress
 from accord.workflows.settings import configured
 
-__all__ = ["ask", "explain", "predict", "rank", "simulate", "train", "update"]
+__all__ = ["ask", "compare", "explain", "predict", "rank", "simulate", "train", "update"]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
@@ -80,11 +80,15 @@ def rank(model: PreferenceRanker, project: Project) -> pd.DataFrame:
 
 def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
     """Every pair that was voted on, once: ``left, right, p_left, p_undecided, std``."""
-    votes = project.comparisons()
-    X = votes.xy()[0].drop_duplicates(ignore_index=True)
-    p = model.predict_proba(X, items=votes.items)
+    return compare(model, project, project.comparisons().xy()[0].drop_duplicates(ignore_index=True))
+
+
+def compare(model: PreferenceRanker, project: Project, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of a project's texts (``left, right``) with ``p_left, p_undecided, std``."""
+    items = project.items()
+    p = model.predict_proba(pairs, items=items)
     undecided = p[:, 1] if p.shape[1] == 3 else np.zeros(len(p))
-    return X.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(X, items=votes.items))
+    return pairs.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(pairs, items=items))
 
 
 def ask(model: PreferenceRanker, project: Project, n: int) -> pd.DataFrame:

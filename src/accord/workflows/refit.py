@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.store import judgements, projects, questions, scores
+from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
@@ -69,6 +69,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         project = project_of(connection, stored)
         keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
         counts = judgements.votes_per_item(connection, project_id)
+        asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
     fitted, is_warm = None, False
     try:
@@ -80,6 +81,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     people = [asdict(person) for person in annotators(project)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
+    packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
     with database.write() as connection:
@@ -91,6 +93,8 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
             seconds=seconds,
             result={"rows": rows, "summary": summary, "people": people},
         )
+        if packed is not None:
+            connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
 
