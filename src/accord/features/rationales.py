@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from accord.data.rationales import whitespace_tokens, word_tokens
+from accord.data.tables import as_list
 from accord.errors import InputError
 from accord.typing import IntArray, ObjectArray
 
@@ -144,7 +145,7 @@ def read_tokens(
     strings: list[list[str]] = []
     spans: list[IntArray] = [np.zeros((0, 2), dtype=np.int64)]
     places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
-    for row, text in enumerate(texts):
+    for row, text in enumerate(as_list(texts)):
         if not isinstance(text, str):
             raise InputError(f"every text must be a string; row {row + 1} is {type(text).__name__} {text!r}.")
         words, where = cut(text)
