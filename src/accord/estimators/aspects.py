@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.aspects import whole_ranks
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
 from accord.inference.aspect_graph import aspect_graph
@@ -212,6 +213,7 @@ class AspectRanker(BaseEstimator):
         """
         self._check_settings()
         rng = np.random.default_rng(self.random_state)
+        y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
         self.aspects_ = self._names(y)
         ranks = self._ranks(y)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from accord.data.rationales import Rationales, inside_tags
+from accord.data.tables import as_list
 from accord.errors import InputError
 from accord.features.rationales import Tokens
 from accord.typing import BoolArray, IntArray, ObjectArray
@@ -30,6 +31,7 @@ def given_spans(
     """
     if rationales is None:
         return []
+    texts = as_list(texts)
     if isinstance(rationales, Rationales):
         spans = _spans_of_record(rationales, texts)
     else:

@@ -69,6 +69,11 @@ def import_files(
     found, reasons = _format(places, word, form)
     config = Path(config) if config is not None else None
     if found is None:
+        if utf16:
+            raise InputError(
+                "the offsets of plain tables are code points; --utf16 says otherwise. Leave it out, or name the tool "
+                "that wrote the files with --format."
+            )
         matched, word = _matched(places, word, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
