@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.features.thread_edges import ThreadEdges, complete_pairs
 from accord.typing import AnyArray, FloatArray, IntArray
@@ -135,7 +136,8 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
     import scipy.sparse as sp
 
     ids = np.asarray(X.index).astype(str) if hasattr(X, "index") and hasattr(X, "columns") else None
-    values = X.toarray() if sp.issparse(X) else np.asarray(X)
+    table = as_frame(X) if is_table(X) else None
+    values = X.toarray() if sp.issparse(X) else np.asarray(X if table is None else table)
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise InputError(
             f"X must be a table of numbers with one row a comment; it has shape {values.shape} and type "
@@ -146,8 +148,8 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise InputError(f"X must be finite; row {row}, column {column} is {values[row, column]}.")
     names = (
-        tuple(str(name) for name in X.columns)
-        if ids is not None
+        tuple(str(name) for name in table.columns)
+        if table is not None
         else tuple(f"features/{k}" for k in range(values.shape[1]))
     )
     return values, ids, names
