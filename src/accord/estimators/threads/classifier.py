@@ -15,9 +15,10 @@ from accord.estimators.threads.design import (
     ThreadRows,
     as_float_table,
     pair_features,
+    pair_scores,
     similarities_of,
 )
-from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node, prediction_engine
+from accord.estimators.threads.models import Settings, Training, as_gains, fit_weights, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -381,35 +382,45 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         rows = ThreadRows.of(groups, len(values))
         labels = self._known_labels(known, len(values))
         x = self.scaler_(values[rows.order])
-        weights = self.weights_
-        features: FloatArray = np.zeros((0, 1))
-        if self.model != "local":
-            left, right = settings.pairs(rows.offsets)
-            features = np.ones((len(left), 1))
-            if weights.pair_scaler is not None:
-                similarities = similarities_of(edges, ids, rows, left, right)
-                n_given = 0 if similarities is None else similarities.shape[1]
-                if n_given != self.n_similarities_:
-                    raise InputError(
-                        f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
-                        "Give edges= as in training."
-                    )
-                evidence = log_linear_scores(weights.local, x)
-                features = weights.pair_scaler(pair_features(x[:, :-1], evidence, left, right, similarities))
         scores = self._node_scores(x)
-        graphs = (
-            settings.layout(scores, rows.sizes)
-            if self.model != "local"
-            else Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
-        )
-        if self.model != "local":
-            if self.edge_scale == "length":
-                features = per_node(features, graphs.edge_graph, rows.sizes)
-            kind = "full" if self.edges == "full" else "ising"
-            graphs = graphs.with_scores(scores, edge_scores(weights.edges, features, kind, len(self.classes_)))
+        if self.model == "local":
+            features: FloatArray = np.zeros((0, 1))
+            graphs = Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
+        else:
+            graphs = settings.layout(scores, rows.sizes)
+            features, gains = self._edge_scores(x, rows, ids, edges, graphs)
+            graphs = graphs.with_scores(scores, gains)
         if labels is not None:
             graphs = graphs.with_known(labels[rows.order])
         return _Posed(x, features, rows, graphs, ids)
+
+    def _edge_scores(
+        self, x: FloatArray, rows: ThreadRows, ids: AnyArray | None, edges: ThreadEdges | None, graphs: Graphs
+    ) -> tuple[FloatArray, FloatArray]:
+        """Edge features where inference needs them (chains of the second order), and edge gains or tables."""
+        weights, n_labels = self.weights_, len(self.classes_)
+        left, right = graphs.edges.T.astype(np.int64)
+        kind = "full" if self.edges == "full" else "ising"
+        features = np.ones((len(left), 1))
+        share = np.ones(len(left))
+        if self.edge_scale == "length":
+            share = 1.0 / np.maximum(rows.sizes[graphs.edge_graph] - 1, 1)
+        if weights.pair_scaler is None:
+            scores = features @ weights.edges.T
+        else:
+            similarities = similarities_of(edges, ids, rows, left, right)
+            n_given = 0 if similarities is None else similarities.shape[1]
+            if n_given != self.n_similarities_:
+                raise InputError(
+                    f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
+                    "Give edges= as in training."
+                )
+            evidence = log_linear_scores(weights.local, x)
+            pairs = (x[:, :-1], evidence, left, right, similarities)
+            if weights.triples is not None:
+                features = weights.pair_scaler(pair_features(*pairs))
+            scores = pair_scores(*pairs, weights.pair_scaler, weights.edges)
+        return features * share[:, None], as_gains(scores * share[:, None], kind, n_labels)
 
     def _node_scores(self, x: FloatArray) -> FloatArray:
         weights = self.weights_

@@ -161,15 +161,9 @@ def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generat
     return evidence
 
 
-def edge_scores(weights: FloatArray, features: FloatArray, kind: str, n_labels: int) -> FloatArray:
-    """Gains or tables from edge weights."""
-    scores = features @ weights.T
+def as_gains(scores: FloatArray, kind: str, n_labels: int) -> FloatArray:
+    """Edge scores, one column a weight vector, as gains (n_edges,) or tables (n_edges, n_labels, n_labels)."""
     return scores.reshape(-1, n_labels, n_labels) if kind == "full" else scores[:, 0]
-
-
-def per_node(features: FloatArray, edge_graph: IntArray, sizes: IntArray) -> FloatArray:
-    """Edge features divided by n − 1."""
-    return features / np.maximum(sizes[edge_graph] - 1, 1)[:, None]
 
 
 def hardened(infer: Callable[[Graphs], Marginals]) -> Callable[[Graphs], Marginals]:
@@ -239,7 +233,11 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     if not len(seen):
         return np.zeros((n_targets if full else 1, features.shape[1]))
     found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
-    return found.weights.reshape(-1, features.shape[1])
+    weights = found.weights.reshape(-1, features.shape[1])
+    if not full:
+        # "Different" is K − 1 labels of the other comment: odds of 1 : K − 1 say nothing, and must not push apart.
+        weights[:, -1] += np.log(data.n_labels - 1)
+    return weights
 
 
 def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
@@ -345,6 +343,9 @@ def _fit_second_order(
     data: Training, settings: Settings, local: FloatArray, features: FloatArray, scaler: Scaler | None
 ) -> ThreadWeights:
     kind = "full" if settings.edges == "full" else "ising"
+    if settings.edge_scale == "length":
+        sizes = data.rows.sizes
+        features = features / np.repeat(np.maximum(sizes - 1, 1), np.maximum(sizes - 1, 0))[:, None]
     model = SecondOrderChain(data.x, features, data.rows.sizes, data.n_labels, kind)
     n_triples = data.n_labels**3
     found = minimise_lbfgs(
