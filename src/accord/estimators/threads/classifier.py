@@ -18,7 +18,7 @@ from accord.estimators.threads.design import (
     pair_scores,
     similarities_of,
 )
-from accord.estimators.threads.models import Settings, Training, as_gains, fit_weights, prediction_engine
+from accord.estimators.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -64,8 +64,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
     edges : {"bias", "ising", "full"}
         Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
         pair of labels. "local" has no edges.
-    edge_scale : {"none", "length"}
-        "length" divides the edges of a thread of n comments by n − 1.
+    edge_scale : {"none", "root", "length"}
+        Edges of a thread of n comments are divided by 1, √(n − 1) or n − 1.
     order : {1, 2}
         Order of a chain.
     learner : {"lbfgs", "sgd", "averaged", "voted"}
@@ -401,12 +401,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         weights, n_labels = self.weights_, len(self.classes_)
         left, right = graphs.edges.T.astype(np.int64)
         kind = "full" if self.edges == "full" else "ising"
-        features = np.ones((len(left), 1))
-        share = np.ones(len(left))
-        if self.edge_scale == "length":
-            share = 1.0 / np.maximum(rows.sizes[graphs.edge_graph] - 1, 1)
+        features: FloatArray = np.ones((len(left), 1))
+        share = edge_share(graphs, self.edge_scale)
         if weights.pair_scaler is None:
-            scores = features @ weights.edges.T
+            scores: FloatArray = features @ weights.edges.T
         else:
             similarities = similarities_of(edges, ids, rows, left, right)
             n_given = 0 if similarities is None else similarities.shape[1]
