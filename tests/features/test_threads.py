@@ -46,8 +46,20 @@ def column(threads, name):
 
 
 def test_nearness_falls_by_a_tenth_a_comment_and_stops_at_the_thread():
-    assert_allclose(column(THREAD, "later_asker_thanks"), [0.8, 0.9, 1.0, 0, 0, 0])
-    assert_allclose(column(THREAD, "earlier_asker_asks"), [0, 0, 1.0, 0.9, 0.8, 0])
+    talk = make_threads(
+        [5, 2],
+        texts=objects(["a", "b", "thanks", "c", "Where?", "d", "e"]),
+        askers=objects(["ann", "bob"]),
+        authors=objects(["bob", "cy", "ann", "bob", "ann", "cy", "cy"]),
+    )
+    assert_allclose(column(talk, "later_asker_thanks"), [0.9, 1.0, 0, 0, 0, 0, 0])
+    assert_allclose(column(talk, "later_asker_asks"), [0, 0, 0, 1.0, 0, 0, 0])
+
+
+def test_only_the_nearest_comment_of_the_asker_counts():
+    assert_allclose(column(THREAD, "later_asker_thanks"), [0, 0, 1.0, 0, 0, 0])
+    assert_allclose(column(THREAD, "later_asker_asks"), [1.0, 0, 0, 0, 0, 0])
+    assert_allclose(column(THREAD, "earlier_asker_asks"), [0, 0, 1.0, 0, 0, 0])
 
 
 def test_dialogue_has_one_start_and_one_end_for_each_pair():
