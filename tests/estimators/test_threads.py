@@ -199,6 +199,24 @@ def test_ranking_puts_the_most_probable_first(trained):
         assert (np.diff(part["probability"]) <= 0).all()
 
 
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_calibration_makes_probabilities_of_separate_parts_true(n_labels):
+    x, y, thread = sample(n_threads=300, n_labels=n_labels)
+    new, truth, where = sample(n_threads=500, n_labels=n_labels, seed=1)
+    settings = {"model": "local+lbp", "edges": "ising"}
+    losses = {}
+    for calibrate in (False, True):
+        model = ThreadClassifier(**settings, calibrate=calibrate).fit(x, y, groups=thread)
+        p = model.predict_proba(new, groups=where)
+        assert_allclose(p.sum(axis=1), 1.0)
+        losses[calibrate] = -np.log(p[np.arange(len(p)), np.searchsorted(model.classes_, truth)]).mean()
+    assert losses[True] < losses[False] - 0.01
+    known = np.where(np.arange(len(truth)) % 3 == 0, truth, None)
+    p = model.predict_proba(new, groups=where, known=known)
+    assert_array_equal(model.classes_[p.argmax(axis=1)][::3], truth[::3])
+    assert_allclose(p[::3].max(axis=1), 1.0)
+
+
 def test_edge_features_follow_a_table_through_a_split():
     x, y, thread = sample()
     ids = np.array([f"c{k}" for k in range(len(x))], dtype=object)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.estimators.threads.calibration import calibrated, fit_sigmoids
 from accord.estimators.threads.design import (
     Scaler,
     ThreadRows,
@@ -88,6 +89,9 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         Most iterations of L-BFGS.
     tol : float
         Largest gradient entry at which L-BFGS stops.
+    calibrate : bool
+        Pass the log-odds of every comment whose label is not given through a sigmoid that is fitted to threads held
+        out in ``n_folds`` folds. Models whose parts are trained apart are too sure of themselves without it.
     cache_dir : path, optional
         Where features made from a Threads record are kept.
     random_state : int
@@ -133,6 +137,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         n_folds: int = 5,
         max_iter: int = 200,
         tol: float = 1e-4,
+        calibrate: bool = False,
         cache_dir: str | None = None,
         random_state: int = 0,
     ) -> None:
@@ -150,6 +155,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         self.n_folds = n_folds
         self.max_iter = max_iter
         self.tol = tol
+        self.calibrate = calibrate
         self.cache_dir = cache_dir
         self.random_state = random_state
 
@@ -185,6 +191,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
         self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state))
         self.n_features_in_ = values.shape[1]
+        self.sigmoids_ = None
+        if self.calibrate:
+            table = X if ids is not None else pd.DataFrame(values)
+            self.sigmoids_ = fit_sigmoids(self, table, np.asarray(y), groups, edges)
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
             self.weights_.convergence,
@@ -211,7 +221,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
         """
         posed = self._pose(X, groups, known, edges, vectors)
-        return np.asarray(posed.rows.back(self._marginals(posed)))
+        return np.asarray(posed.rows.back(self._probabilities(posed)))
 
     def predict(
         self,
@@ -226,7 +236,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         posed = self._pose(X, groups, known, edges, vectors)
         if self.model == "local+cut":
             return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
-        return np.asarray(self.classes_[posed.rows.back(self._marginals(posed)).argmax(axis=1)])
+        return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
 
     def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
         """The comments of each thread, best answer first.
@@ -444,6 +454,17 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         if self.model == "local" and posed.graphs.known is None:
             return normalise_log(posed.graphs.node_scores)
         return self._infer(posed.graphs).node_marginals
+
+    def _probabilities(self, posed: _Posed) -> FloatArray:
+        """Marginals, calibrated where the label is not given."""
+        p = self._marginals(posed)
+        if self.sigmoids_ is None:
+            return p
+        known = posed.graphs.known
+        free = np.ones(len(p), dtype=bool) if known is None else known < 0
+        out = p.copy()
+        out[free] = calibrated(p[free], self.sigmoids_)
+        return out
 
     def _beyond_pairs(self, posed: _Posed, reasons: pd.DataFrame, names: AnyArray, k: int) -> pd.DataFrame:
         """What evidence and pulls leave of the log-odds of comments whose label is not given."""
