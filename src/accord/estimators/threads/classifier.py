@@ -271,7 +271,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
 
         The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
         by feature group, and of the pulls of the other comments, which are the messages of belief propagation. Where
-        inference is more exact than those, the difference stands in a last row of kind "rest".
+        inference is more exact than those, the difference stands in a last row of kind "rest". With ``calibrate`` these
+        are the log-odds before calibration.
 
         Parameters
         ----------
