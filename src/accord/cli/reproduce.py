@@ -18,7 +18,10 @@ def reproduce(
     word: WordArgument,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that ends within two minutes.")] = False,
     workers: Annotated[int, typer.Option(min=1, help="How many processes work at once.")] = 1,
-    results: Annotated[Path | None, typer.Option(help="Also write the tables as a Markdown page.")] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Also write the tables and their pictures (these need matplotlib) as a Markdown page."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Rebuild a paper's tables beside its own figures (needs the corpora: see 'accord datasets')."""

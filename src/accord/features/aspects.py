@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["PhraseFeatures", "as_matrix", "as_texts", "is_matrix", "phrase_counts"]
+__all__ = ["PhraseFeatures", "as_matrix", "is_matrix", "phrase_counts"]
 
 # Words keep their apostrophes ("wasn't"); the signs are those that carry feeling or price.
 _TOKEN = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
@@ -119,14 +119,3 @@ def as_matrix(x: Any) -> Any:
     if not np.isfinite(matrix.data).all():
         raise InputError("features must be finite numbers; one is not. Fill it in or drop its row.")
     return matrix
-
-
-def as_texts(x: Any) -> list[str]:
-    """Texts as a list of strings."""
-    texts = list(x)
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(
-                f"every text must be a string; row {row + 1} is {type(text).__name__}. Use '' for a missing text."
-            )
-    return texts
