@@ -216,8 +216,8 @@ def test_votes_in_a_file_are_learnt_alike_everywhere(client, tmp_path):
         alone.partial_fit(X[:1], y[:1])
 
 
-@pytest.mark.parametrize("model", ["fccrf", "local", "chain"])
-def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model):
+@pytest.mark.parametrize("model, scale", [("fccrf", "none"), ("fccrf", "length"), ("local", "none"), ("chain", "none")])
+def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model, scale):
     X = pd.DataFrame(THREADS.features, columns=["a", "b", "c"])
     labels = THREADS.threads.labels.copy()
     labels[::7] = None
@@ -225,12 +225,12 @@ def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model):
     table = pa.Table.from_pandas(X.assign(group_id=GROUPS, label=labels), preserve_index=False)
     pq.write_table(table, tmp_path / "threads.parquet", row_group_size=20)
     plan = {"min_rows": 20, "max_rows": 20}
-    whole = ThreadClassifier(model=model, tol=1e-7).fit(X, labels, groups=GROUPS)
-    alone = ThreadClassifier(model=model, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
+    whole = ThreadClassifier(model=model, edge_scale=scale, tol=1e-7).fit(X, labels, groups=GROUPS)
+    alone = ThreadClassifier(model=model, edge_scale=scale, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
     assert_allclose(alone.weights_.nodes, whole.weights_.nodes, atol=1e-5)
     assert_allclose(alone.weights_.edges, whole.weights_.edges, atol=1e-5)
     assert_allclose(alone.predict_proba(X, groups=GROUPS), whole.predict_proba(X, groups=GROUPS), atol=1e-5)
-    if model == "fccrf":
+    if (model, scale) == ("fccrf", "none"):
         there = ThreadClassifier(client=client, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
         assert_array_equal(there.weights_.nodes, alone.weights_.nodes)
 

@@ -21,6 +21,7 @@ from accord.estimators.threads.models import (
     Settings,
     ThreadWeights,
     bias_free,
+    edge_share,
     edge_units,
     minimise_blocks,
 )
@@ -61,7 +62,7 @@ def fit_file(
     if missing or not names:
         raise InputError(f"training needs group_id, label and features; {source} has no {(*missing, 'features')[0]}.")
     blocks = plan_blocks(files, group="group_id", **plan)
-    with workers.open(blocks, common=names, keep=False) as opened:
+    with workers.open(blocks, common=(names, settings), keep=False) as opened:
         scaler, classes, sizes = _survey(opened, len(names))
     loaders = [partial(_load, block, names, scaler, classes, settings) for block in blocks]
     with workers.open(loaders) as opened:
@@ -70,11 +71,11 @@ def fit_file(
 
 
 def _check(settings: Settings) -> None:
-    plain = settings.learner == "lbfgs" and settings.edges == "bias" and settings.edge_scale == "none"
+    plain = settings.learner == "lbfgs" and settings.edges == "bias"
     if not plain or settings.order != 1 or settings.model not in ("fccrf", "local", "chain"):
         raise InputError(
-            "files are learnt from by model='fccrf', 'local' or 'chain' of order 1, with edges='bias', "
-            "edge_scale='none' and learner='lbfgs'. Use one of these, or fit to a table."
+            "files are learnt from by model='fccrf', 'local' or 'chain' of order 1, with edges='bias' and "
+            "learner='lbfgs'. Use one of these, or fit to a table."
         )
 
 
@@ -88,7 +89,7 @@ def _numeric(schema: pa.Schema) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class _Sizes:
     n_nodes: int
-    n_edges: int
+    pull: float  # Σ of what edge_scale leaves of each edge
     n_observed: int
     largest: int
 
@@ -103,25 +104,24 @@ def _survey(blocks: Blocks, n_features: int) -> tuple[Scaler, AnyArray, _Sizes]:
     classes = np.array(sorted(set().union(*(count[3] for count in counts))), dtype=object)
     if len(classes) < 2:
         raise InputError(f"training needs two labels or more; there are {len(classes)} in the file.")
-    n_edges, n_observed = (sum(count[2][k] for count in counts) for k in (0, 1))
-    sizes = _Sizes(n, n_edges, n_observed, max(count[2][2] for count in counts))
+    pull, n_observed = (sum(count[2][k] for count in counts) for k in (0, 1))
+    sizes = _Sizes(n, pull, n_observed, max(count[2][2] for count in counts))
     return Scaler(mean, scale, np.flatnonzero(scale > 1e-10)), np.asarray(classes.astype(str)), sizes
 
 
-def _first_look(block: RowBlock, shared: tuple[tuple[str, ...], None], rng: np.random.Generator) -> Any:
-    values, rows, labels = _read(block, shared[0])
+def _first_look(block: RowBlock, shared: tuple[tuple[Any, Settings], None], rng: np.random.Generator) -> Any:
+    names, settings = shared[0]
+    values, rows, labels = _read(block, names)
     seen = ~pd.isna(labels)
-    n_edges = int((rows.sizes * (rows.sizes - 1) // 2).sum())
-    return (
-        len(values),
-        values.sum(axis=0),
-        (n_edges, int(seen.sum()), int(rows.sizes.max())),
-        set(map(str, labels[seen])),
-    )
+    graphs = settings.layout(np.zeros((len(values), 2)), rows.sizes)
+    pull = float(edge_share(graphs, settings.edge_scale).sum())
+    return len(values), values.sum(axis=0), (pull, int(seen.sum()), int(rows.sizes.max())), set(map(str, labels[seen]))
 
 
-def _second_look(block: RowBlock, shared: tuple[tuple[str, ...], FloatArray], rng: np.random.Generator) -> FloatArray:
-    names, mean = shared
+def _second_look(
+    block: RowBlock, shared: tuple[tuple[Any, Settings], FloatArray], rng: np.random.Generator
+) -> FloatArray:
+    (names, _), mean = shared
     return np.asarray(((_read(block, names)[0] - mean) ** 2).sum(axis=0))
 
 
@@ -151,7 +151,7 @@ def _load(block: RowBlock, names: tuple[str, ...], scaler: Scaler, classes: AnyA
     graphs = (
         Graphs.complete(layout, np.ones(len(values), dtype=np.int64)) if local else settings.layout(layout, rows.sizes)
     )
-    return CrfBlock(GraphCRF(graphs, scaler(values), np.ones((graphs.n_edges, 1))), labels)
+    return CrfBlock(GraphCRF(graphs, scaler(values), edge_share(graphs, settings.edge_scale)[:, None]), labels)
 
 
 def _local_share(weights: FloatArray, block: CrfBlock, *, n_labels: int, n_observed: int) -> tuple[float, FloatArray]:
@@ -168,11 +168,10 @@ def _fit(opened: Blocks, settings: Settings, sizes: _Sizes, n_inputs: int, n_lab
     local = found.weights.reshape(vectors, -1)
     if settings.model == "local":
         return ThreadWeights(local, local, np.zeros((0, 1)), None, None, None, found.convergence)
-    n_edges = sizes.n_edges if settings.model == "fccrf" else sizes.n_nodes
     joint = minimise_blocks(
         opened, settings, n_observed=sizes.n_observed, start=np.append(found.weights, 0.0),
         strength=np.append(strength, 0.0), n_labels=n_labels, largest=sizes.largest,
-        units=np.append(np.ones(len(strength)), edge_units(settings, sizes.n_nodes, n_edges)),
+        units=np.append(np.ones(len(strength)), edge_units(sizes.pull / sizes.n_nodes)),
     )  # fmt: skip
     return ThreadWeights(
         local, joint.weights[:-1].reshape(vectors, -1), joint.weights[-1:].reshape(1, 1), None, None, None,

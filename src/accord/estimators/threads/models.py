@@ -33,7 +33,7 @@ MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
 EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
-EDGE_SCALES = ("none", "length")
+EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
 # Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
 MAX_COUNTED = 200
 
@@ -168,15 +168,15 @@ def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generat
     return evidence
 
 
-def edge_scores(weights: FloatArray, features: FloatArray, kind: str, n_labels: int) -> FloatArray:
-    """Gains or tables from edge weights."""
-    scores = features @ weights.T
+def as_gains(scores: FloatArray, kind: str, n_labels: int) -> FloatArray:
+    """Edge scores, one column a weight vector, as gains (n_edges,) or tables (n_edges, n_labels, n_labels)."""
     return scores.reshape(-1, n_labels, n_labels) if kind == "full" else scores[:, 0]
 
 
-def per_node(features: FloatArray, edge_graph: IntArray, sizes: IntArray) -> FloatArray:
-    """Edge features divided by n − 1."""
-    return features / np.maximum(sizes[edge_graph] - 1, 1)[:, None]
+def edge_share(graphs: Graphs, scale: str) -> FloatArray:
+    """What ``edge_scale`` leaves of each edge, shape (n_edges,)."""
+    sizes = np.diff(graphs.node_offsets)[graphs.edge_graph]
+    return np.asarray(np.maximum(sizes - 1.0, 1.0) ** -EDGE_SCALES[scale])
 
 
 def hardened(infer: Callable[[Graphs], Marginals]) -> Callable[[Graphs], Marginals]:
@@ -224,15 +224,11 @@ def fit_weights(
     if settings.model in ("local+cut", "local+lbp"):
         edges = _fit_edges_apart(data, settings, features)
         return ThreadWeights(local, local, edges, None, scaler, None, local_convergence)
+    layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
+    features *= edge_share(layout, settings.edge_scale)[:, None]
     if settings.model == "chain" and settings.order == 2:
         return _fit_second_order(data, settings, local, features, scaler)
-    crf = GraphCRF(
-        settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes),
-        data.x,
-        features,
-        edges="full" if settings.edges == "full" else "ising",
-        scale_edges=settings.edge_scale == "length",
-    )
+    crf = GraphCRF(layout, data.x, features, edges="full" if settings.edges == "full" else "ising")
     found = _fit_crf(crf, data, settings, local, rng, workers)
     nodes, edges = crf.split(found.weights)
     return ThreadWeights(local, nodes, edges, None, scaler, None, found.convergence)
@@ -249,7 +245,11 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     if not len(seen):
         return np.zeros((n_targets if full else 1, features.shape[1]))
     found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
-    return found.weights.reshape(-1, features.shape[1])
+    weights = found.weights.reshape(-1, features.shape[1])
+    if not full:
+        # "Different" is K − 1 labels of the other comment: odds of 1 : K − 1 say nothing, and must not push apart.
+        weights[:, -1] += np.log(data.n_labels - 1)
+    return weights
 
 
 def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
@@ -282,7 +282,8 @@ def _fit_crf(
     strength = _penalty(crf, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
         units = np.ones(crf.n_weights)
-        units[crf.n_node_weights :] = edge_units(settings, crf.graphs.n_nodes, crf.graphs.n_edges)
+        pull = edge_share(crf.graphs, settings.edge_scale).sum() / max(crf.graphs.n_nodes, 1)
+        units[crf.n_node_weights :] = edge_units(pull)
         with workers.open(crf_blocks(crf, data.labels)) as opened:
             return minimise_blocks(
                 opened, settings, n_observed=len(data.observed), start=_start(crf, local), strength=strength,
@@ -306,13 +307,13 @@ def _fit_crf(
     return Optimum(weights, np.nan, Convergence(True, settings.n_epochs, 0.0))
 
 
-def edge_units(settings: Settings, n_nodes: int, n_edges: int) -> float:
-    """Units of edge weights.
+def edge_units(pull: float) -> float:
+    """Units of edge weights, where a comment has ``pull`` edges on average.
 
-    A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units it is
-    not, and the line search does not try pulls that are out of all proportion.
+    The loss is much steeper in edge weights than in node weights; in these units it is not, and the line search does
+    not try pulls that are out of all proportion.
     """
-    return 1.0 / max(n_edges / max(n_nodes, 1), 1.0) if settings.edge_scale == "none" else 1.0
+    return 1.0 / max(pull, 1.0)
 
 
 def minimise_blocks(
