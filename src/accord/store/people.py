@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from accord.errors import InputError
@@ -111,13 +111,16 @@ def start_session(connection: Connection, person_id: int) -> str:
     return token
 
 
+_HOLDER = (
+    select(people.c.id, people.c.name, people.c.is_admin)
+    .join(sessions, sessions.c.person_id == people.c.id)
+    .where(sessions.c.token_hash == bindparam("token"), sessions.c.expires_at > bindparam("moment"))
+)
+
+
 def person_of_session(connection: Connection, token: str) -> Person | None:
     """Who holds a session token, or ``None`` where it is unknown or too old."""
-    row = connection.execute(
-        select(people.c.id, people.c.name, people.c.is_admin)
-        .join(sessions, sessions.c.person_id == people.c.id)
-        .where(sessions.c.token_hash == hash_token(token), sessions.c.expires_at > now())
-    ).first()
+    row = connection.execute(_HOLDER, {"token": hash_token(token), "moment": now()}).first()
     return None if row is None else Person(row.id, row.name, row.is_admin)
 
 

@@ -78,7 +78,7 @@ def create_app(
         state.secret = secret
     app.state.studio = state
     app.add_middleware(
-        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/projects/new")
+        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/api/uploads/look")
     )
     app.add_middleware(SecurityHeaders)
 

@@ -1,4 +1,4 @@
-"""Pairs: train, rank, predict, ask, explain and simulate on a project of votes."""
+"""Pairs: train, update, rank, predict, ask, explain and simulate on a project of votes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ from accord.errors import InputError
 from accord.estimators.pairs import PreferenceRanker
 from accord.experiments.report import mean_row
 from accord.features.argument import ArgumentFeatures
-from accord.typing import Progress
+from accord.typing import ObjectArray, Progress
 from accord.workflows.settings import configured
 
-__all__ = ["ask", "compare", "explain", "predict", "rank", "simulate", "train"]
+__all__ = ["ask", "compare", "explain", "predict", "rank", "simulate", "train", "update"]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
@@ -32,12 +32,34 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     progress("training", 0, 1)
     ranker = _ranker(votes, settings)
     X, y = votes.xy()
-    annotator = None
-    if ranker.reliability is not None and votes.annotator is not None and votes.annotators is not None:
-        annotator = votes.annotators[votes.annotator]
-    ranker.fit(X, y, items=votes.items, annotator=annotator)
+    ranker.fit(X, y, items=votes.items, annotator=_voters(ranker, votes))
     progress("training", 1, 1)
     return ranker
+
+
+def update(model: PreferenceRanker, project: Project, fresh: Project) -> PreferenceRanker | None:
+    """The ranker with the votes of ``fresh`` added, which are those of ``project`` that it has not seen.
+
+    ``None`` where it must be trained from nothing: the texts or what is to be learnt about the voters have changed.
+    """
+    votes, new = project.comparisons(), fresh.comparisons()
+    wanted = _ranker(votes, {})
+    same = all(getattr(model, name) == getattr(wanted, name) for name in ("ties", "reliability")) and np.array_equal(
+        model.items_.ids, votes.items.ids
+    )
+    if not same:
+        return None
+    if new.n_votes:
+        X, y = new.xy()
+        model.partial_fit(X, y, annotator=_voters(model, new))
+    return model
+
+
+def _voters(ranker: PreferenceRanker, votes: Comparisons) -> ObjectArray | None:
+    """Who gave each vote, where the ranker learns about voters and all of them are known."""
+    if ranker.reliability is None or votes.annotator is None or votes.annotators is None:
+        return None
+    return votes.annotators[votes.annotator]
 
 
 def _ranker(votes: Comparisons, settings: Mapping[str, Any]) -> PreferenceRanker:

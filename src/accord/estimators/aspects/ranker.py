@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
 from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
@@ -200,6 +201,7 @@ class AspectRanker(BaseEstimator):
         """
         self._check_settings()
         rng = np.random.default_rng(self.random_state)
+        y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
         self.aspects_ = aspect_names(y, self.aspects)
         ranks = self._ranks(y)
