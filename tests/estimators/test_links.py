@@ -61,7 +61,13 @@ def test_every_way_to_train_gives_probabilities(settings):
 
 
 @pytest.mark.parametrize(
-    "model", [CollectiveClassifier(inference="lbp"), CollectiveClassifier(), IterativeClassifier(features="count")]
+    "model",
+    [
+        CollectiveClassifier(inference="lbp"),
+        CollectiveClassifier(),
+        CollectiveClassifier(training="joint", objective="likelihood"),
+        IterativeClassifier(features="count"),
+    ],
 )
 def test_three_labels(model):
     X, y, links = debates(n_debates=30, sides=("yes", "no", "maybe"))
@@ -196,20 +202,32 @@ def test_settings_that_mean_nothing_are_refused(settings, sentence):
         CollectiveClassifier(**settings).fit(X, y, links=links)
 
 
-def test_bad_labels_are_refused_in_a_sentence():
+def test_cuts_of_three_labels_and_unknown_texts_are_refused():
     X, y, links = debates(n_debates=2)
-    with pytest.raises(InputError, match="row 3 has none"):
-        CollectiveClassifier().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
     three = np.where(np.arange(len(y)) == 2, "maybe", y)
     with pytest.raises(InputError, match="a cut holds two"):
         CollectiveClassifier(inference="min_cut").fit(X, three, links=links)
     model = CollectiveClassifier().fit(X, y, links=links)
+    with pytest.raises(InputError, match="not among"):
+        model.explain("nobody", X, links=links)
+
+
+@pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
+def test_both_refuse_the_same_things(make):
+    X, y, links = debates(n_debates=2)
+    model = make().fit(X, y, links=links)
     known = np.full(len(y), None, dtype=object)
     known[1] = "perhaps"
     with pytest.raises(InputError, match=r"row 2 has 'perhaps'"):
         model.predict(X, links=links, known=known)
-    with pytest.raises(InputError, match="not among"):
-        model.explain("nobody", X, links=links)
+    with pytest.raises(InputError, match="one entry a text"):
+        model.predict(X, links=links, known=known[:3])
+    with pytest.raises(InputError, match="one label a text"):
+        make().fit(X, y[:3], links=links)
+    with pytest.raises(InputError, match="row 3 has none"):
+        make().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
+    with pytest.raises(InputError, match="fitted on texts"):
+        model.predict(np.ones((2, 3)), ids=["a", "b"])
 
 
 def test_both_stand_in_the_public_surface():
