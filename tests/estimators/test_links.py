@@ -50,7 +50,9 @@ def test_every_inference_beats_content_alone(inference):
     assert np.mean(together == truth) > 0.85
 
 
-@pytest.mark.parametrize("settings", [{"meta": True}, {"training": "joint"}, {"implicit": 0}, {"recalibrate": False}])
+@pytest.mark.parametrize(
+    "settings", [{"meta": True}, {"training": "joint"}, {"training": "dual"}, {"implicit": 0}, {"recalibrate": False}]
+)
 def test_every_way_to_train_gives_probabilities(settings):
     X, y, links = debates()
     new, truth, new_links = debates(seed=1)
@@ -167,7 +169,7 @@ def test_sparse_features_equal_dense_ones():
 @pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
 def test_one_label_is_refused(make):
     X, y, links = debates(n_debates=2)
-    with pytest.raises(InputError, match="two labels"):
+    with pytest.raises(InputError, match="two labels or more; all 16 texts are 'yes'"):
         make().fit(X, np.full(len(y), "yes"), links=links)
 
 
@@ -194,6 +196,12 @@ def test_links_without_words_still_count():
         ({"inference": "guess"}, "inference must be"),
         ({"training": "alone"}, "training must be"),
         ({"training": "joint", "inference": "min_cut"}, "graded beliefs"),
+        ({"objective": "luck"}, "objective must be"),
+        ({"alpha": "much"}, "alpha must be"),
+        ({"theta": -1.0}, "theta must be"),
+        ({"beta": 2.0}, "beta must be"),
+        ({"implicit": -1}, "implicit must be 0 or more"),
+        ({"n_folds": 1}, "n_folds must be 2 or more"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, sentence):

@@ -14,7 +14,7 @@ from accord.features.links import LinkedTexts, pair_texts, unit_rows
 from accord.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
 from accord.features.stance import WORD
 from accord.inference.iterated import iterate_labels
-from accord.learning.local import joined_features, local_labeller
+from accord.learning.local import joined_features, local_labeller, mean_square
 from accord.typing import IntArray
 
 __all__ = ["IterativeClassifier"]
@@ -23,8 +23,9 @@ __all__ = ["IterativeClassifier"]
 class IterativeClassifier(LinkedClassifier):
     """Labels of linked texts by a classifier that sees words and the current labels of neighbours ([BBB11] 3.4).
 
-    A content classifier gives the first labels. Then, in a new random order each round, every text is labelled again
-    given the labels of its neighbours, until nothing changes. The local classifier is trained on true labels.
+    A content classifier gives the first labels. Then, in a new random order each round, every linked text is labelled
+    again given the labels of its neighbours, until nothing changes; a text without a link keeps its first label. The
+    local classifier is trained on true labels.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ class IterativeClassifier(LinkedClassifier):
     def _check_settings(self) -> None:
         if self.features not in NEIGHBOUR_FEATURES:
             raise InputError(f"features must be one of {', '.join(NEIGHBOUR_FEATURES)}; got {self.features!r}.")
+        if self.max_iter < 1:
+            raise InputError(f"max_iter must be 1 or more; got {self.max_iter!r}.")
 
     def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
         self.vectoriser_ = self._vectoriser().fit(texts.content) if texts.is_text else None
@@ -73,23 +76,28 @@ class IterativeClassifier(LinkedClassifier):
             self.window_vectoriser_ = self._vectoriser().fit(texts.contexts)
         words = self._features(texts)
         neighbours = self._neighbours(texts)
-        machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=self.random_state)
-        self.content_ = clone(machine if self.content is None else self.content).fit(unit_rows(words), codes)
-        joined = joined_features(words, neighbours.matrix(codes))
-        self.local_ = clone(machine if self.local is None else self.local).fit(joined, codes)
+        joined = joined_features(words, neighbours.matrix(codes), unit=neighbours.unit)
+        self.content_ = self._machine(self.content, 1.0).fit(unit_rows(words), codes)
+        self.local_ = self._machine(self.local, 1.0 / mean_square(joined)).fit(joined, codes)
         self.n_features_in_ = words.shape[1]
 
     def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
         words, neighbours = self._features(texts), self._neighbours(texts)
         start = np.asarray(self.content_.predict(unit_rows(words)), dtype=np.int64)
-        free = np.ones(texts.n_texts, dtype=bool)
+        free = texts.pairs.connected
         if known is not None:
-            free = known < 0
-            start = np.where(free, start, known)
-        labeller = local_labeller(self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features)
+            start = np.where(known < 0, start, known)
+            free = free & (known < 0)
+        labeller = local_labeller(
+            self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features, unit=neighbours.unit
+        )
         order = np.random.default_rng(self.random_state)
         labels, _ = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
         return labels
+
+    def _machine(self, given: Any, C: float) -> Any:
+        default = LinearSVC(loss="hinge", C=C, max_iter=20_000, random_state=self.random_state)
+        return clone(default if given is None else given)
 
     def _vectoriser(self) -> CountVectorizer:
         return CountVectorizer(binary=True, token_pattern=self.token_pattern, dtype=np.float64)

@@ -112,5 +112,5 @@ def _encode(y: Any, texts: LinkedTexts) -> tuple[AnyArray, IntArray]:
         )
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise InputError(f"training needs two labels or more; all {len(codes)} texts are {classes[0]!r}.")
+        raise InputError(f"training needs two labels or more; all {len(codes)} texts are {str(classes[0])!r}.")
     return classes, codes

@@ -23,9 +23,10 @@ from accord.features.links import (
 )
 from accord.features.stance import open_vocabulary, stance_text, window_words
 from accord.inference.linked import ENGINES
+from accord.learning.averaged import fit_averaged
 from accord.learning.cut import CUTS, fit_cut
 from accord.learning.dual import Evidence, calibrated, fit_dual, fit_temperature
-from accord.learning.joint import fit_joint
+from accord.learning.joint import OBJECTIVES, fit_joint
 from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import RidgeScorer
 from accord.typing import AnyArray, FloatArray, IntArray
@@ -48,8 +49,9 @@ class CollectiveClassifier(LinkedClassifier):
     ----------
     inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
         The last three hold two labels only and give labels without graded beliefs.
-    training : {"dual", "joint"}
-        Classifiers and links fitted apart, or a pairwise CRF over both.
+    training : {"average", "dual", "joint"}
+        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), or the mean of the log odds of
+        both, by mean-field and belief propagation ("average", for inference="mean_field"; else "dual").
     objective : {"marginals", "likelihood"}
         What joint training optimises.
     vectoriser : transformer, optional
@@ -78,7 +80,7 @@ class CollectiveClassifier(LinkedClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-    model_ : DualModel or CutModel
+    model_ : AveragedModel, DualModel or CutModel
         What was fitted after the classifiers.
     content_, link_ : classifier
         ``link_`` is ``None`` where links have no words or all join the same kind of pair.
@@ -88,7 +90,7 @@ class CollectiveClassifier(LinkedClassifier):
         self,
         *,
         inference: str = "mean_field",
-        training: str = "dual",
+        training: str = "average",
         objective: str = "marginals",
         vectoriser: Any = None,
         content: Any = None,
@@ -201,10 +203,19 @@ class CollectiveClassifier(LinkedClassifier):
     def _check_settings(self) -> None:
         for name, value, choices in (
             ("inference", self.inference, [*ENGINES, *CUTS]),
-            ("training", self.training, ["dual", "joint"]),
+            ("training", self.training, ["average", "dual", "joint"]),
+            ("objective", self.objective, list(OBJECTIVES)),
         ):
             if value not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        for name, value in (("alpha", self.alpha), ("theta", self.theta)):
+            if value != "auto" and not (isinstance(value, (int, float)) and value >= 0.0):
+                raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {value!r}.")
+        if self.beta is not None and not 0.0 <= self.beta <= 1.0:
+            raise InputError(f"beta must be from 0 to 1; got {self.beta!r}.")
+        for name, number, least in (("implicit", self.implicit, 0), ("n_folds", self.n_folds, 2)):
+            if number < least:
+                raise InputError(f"{name} must be {least} or more; got {number!r}.")
         if self.training == "joint" and self.inference in CUTS:
             raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
 
@@ -256,16 +267,15 @@ class CollectiveClassifier(LinkedClassifier):
                 scores, codes, evidence, n_labels=len(self.classes_), objective=self.objective, engine=self.inference
             )
             return
-        scales = [(1.0,), IMPLICIT_SCALES][: len(evidence)]
-        self.model_ = fit_dual(
-            scores,
-            codes,
-            evidence,
-            n_labels=len(self.classes_),
-            engine=self.inference,
-            scales=scales,
-            recalibrate=self.recalibrate,
-        )
+        settings: dict[str, Any] = {
+            "n_labels": len(self.classes_),
+            "scales": [(1.0,), IMPLICIT_SCALES][: len(evidence)],
+            "recalibrate": self.recalibrate,
+        }
+        if self.training == "average" and self.inference == "mean_field":
+            self.model_ = fit_averaged(scores, codes, evidence, **settings)
+        else:
+            self.model_ = fit_dual(scores, codes, evidence, engine=self.inference, **settings)
 
     def _fit_cut(self, scores: FloatArray, codes: IntArray, texts: LinkedTexts, link_scores: FloatArray) -> None:
         chosen = {

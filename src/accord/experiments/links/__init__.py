@@ -47,7 +47,7 @@ COMPARED = (
     ("best", "mean_field"),
 )
 # Our default model, of the rows of `beyond`.
-BEST = "implicit"
+BEST = "average"
 
 Work = Callable[[Condition, IntArray, IntArray, int], Outcomes]
 

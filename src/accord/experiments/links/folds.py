@@ -9,15 +9,16 @@ from accord.experiments.links.conditions import Condition
 from accord.features.links import LinkedPairs, linked_pairs, unit_rows
 from accord.features.neighbours import Neighbours
 from accord.inference.iterated import iterate_labels
+from accord.learning.averaged import AveragedModel, fit_averaged
 from accord.learning.cut import fit_cut
 from accord.learning.dual import DualModel, Evidence, fit_dual
 from accord.learning.joint import fit_joint
-from accord.learning.local import joined_features, local_labeller
+from accord.learning.local import joined_features, local_labeller, mean_square
 from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import ridge_dual
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Outcome", "Outcomes", "beyond", "paper_recipe"]
+__all__ = ["Outcome", "Outcomes", "beyond", "default_beliefs", "paper_recipe"]
 
 SET_TO = (0.6, 0.8, 1.0)
 INC_BY = (0.05, 0.15, 0.25)
@@ -87,19 +88,15 @@ def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: in
 
 
 def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
-    """Better content, link evidence beyond the window's words, implicit links, joint training."""
+    """Better content, link evidence beyond the window's words, implicit links, joint training, and their average."""
     where = _mask(train, condition)
-    in_train = where[condition.pairs.ends[:, 0]]
-    targets = np.where(condition.same, 1.0, -1.0)
-    link = _ridge_scores(condition.window_gram, targets, condition.debates[condition.pairs.ends[:, 0]], in_train)
-    votes = np.where(condition.codes == 1, 1.0, -1.0)
+    link = _link_scores(condition, where)
     plain, stance = (
-        Scores(_ridge_scores(gram, votes, condition.debates, where), link, where)
+        Scores(_content_scores(condition, gram, where), link, where)
         for gram in (condition.plain_gram, condition.stance_gram)
     )
     told = [Evidence(condition.pairs.ends, link[:, None])]
     meta = [Evidence(condition.pairs.ends, np.column_stack([link, condition.link_meta]))]
-    both = [*told, Evidence(condition.near, condition.near_similarity)]
     outcomes: Outcomes = {}
     model = _fit(plain, condition, told)
     outcomes["content_words"] = _content(model, plain, condition)
@@ -108,18 +105,45 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
     outcomes["content_stance"] = _content(model, stance, condition)
     outcomes["links_stance"] = _beliefs(model, stance, condition, told)
     outcomes["meta"] = _beliefs(_fit(stance, condition, meta), stance, condition, meta)
-    outcomes["implicit"] = _beliefs(
-        _fit(stance, condition, both, scales=[(1.0,), IMPLICIT_SCALES]), stance, condition, both
-    )
-    for name, objective in (("joint", "marginals"), ("joint_likelihood", "likelihood")):
-        part = _part(stance, condition, both, train=True)
-        joint = fit_joint(*part, objective=objective)
-        outcomes[name] = _beliefs(joint, stance, condition, both)
+    averaged, both = _averaged(stance, condition)
+    named = zip(("implicit", "joint_likelihood", "implicit_lbp", "joint_likelihood_lbp"), averaged.models, strict=True)
+    marginals = fit_joint(*_part(stance, condition, both, train=True), objective="marginals")
+    for name, part in (*named, ("joint_marginals", marginals), ("average", averaged)):
+        outcomes[name] = _beliefs(part, stance, condition, both)
     return outcomes
 
 
-def _machine() -> LinearSVC:
-    return LinearSVC(loss="hinge", C=1.0, max_iter=20_000, random_state=0)
+def default_beliefs(condition: Condition, train: IntArray, test: IntArray) -> FloatArray:
+    """What the default model, trained on some texts, believes of others; shape (n_test, 2)."""
+    where = _mask(train, condition)
+    stance = Scores(_content_scores(condition, condition.stance_gram, where), _link_scores(condition, where), where)
+    model, evidence = _averaged(stance, condition)
+    content, _, part = _part(stance, condition, evidence, train=False)
+    beliefs = model.beliefs(content, part, warn=False)
+    return beliefs[np.searchsorted(np.flatnonzero(~where), test)]
+
+
+def _averaged(scores: Scores, condition: Condition) -> tuple[AveragedModel, list[Evidence]]:
+    evidence = [
+        Evidence(condition.pairs.ends, scores.link[:, None]),
+        Evidence(condition.near, condition.near_similarity),
+    ]
+    part = _part(scores, condition, evidence, train=True)
+    return fit_averaged(*part, scales=[(1.0,), IMPLICIT_SCALES]), evidence
+
+
+def _content_scores(condition: Condition, gram: FloatArray, where: BoolArray) -> FloatArray:
+    return _ridge_scores(gram, np.where(condition.codes == 1, 1.0, -1.0), condition.debates, where)
+
+
+def _link_scores(condition: Condition, where: BoolArray) -> FloatArray:
+    first = condition.pairs.ends[:, 0]
+    targets = np.where(condition.same, 1.0, -1.0)
+    return _ridge_scores(condition.window_gram, targets, condition.debates[first], where[first])
+
+
+def _machine(*, C: float = 1.0) -> LinearSVC:
+    return LinearSVC(loss="hinge", C=C, max_iter=20_000, random_state=0)
 
 
 def _mask(train: IntArray, condition: Condition) -> BoolArray:
@@ -172,7 +196,9 @@ def _content(model: DualModel, scores: Scores, condition: Condition) -> Outcome:
     return _outcome(np.exp(model.content(scores.content[inside])), condition.codes[inside])
 
 
-def _beliefs(model: DualModel, scores: Scores, condition: Condition, evidence: list[Evidence]) -> Outcome:
+def _beliefs(
+    model: DualModel | AveragedModel, scores: Scores, condition: Condition, evidence: list[Evidence]
+) -> Outcome:
     content, codes, part = _part(scores, condition, evidence, train=False)
     return _outcome(model.beliefs(content, part, warn=False), codes)
 
@@ -206,12 +232,15 @@ def _neighbours(first: LinearSVC, condition: Condition, train: IntArray, test: I
     outcomes = {}
     for kind in ("presence", "count", "window"):
         every = Neighbours(kind, condition.pairs, n_labels=2, words=condition.windows)
-        joined = joined_features(words, every.matrix(codes))
-        local = _machine().fit(joined[train], codes[train])
+        joined = joined_features(words, every.matrix(codes), unit=every.unit)
+        local = _machine(C=1.0 / mean_square(joined[train])).fit(joined[train], codes[train])
         outcomes[f"local_{kind}"] = Outcome(local.predict(joined[test]) == codes[test])
         around = Neighbours(kind, asked, n_labels=2, words=condition.windows[_kept(condition.pairs, test)])
-        relabel = local_labeller(local, words[test], around.row, n_neighbour_features=around.n_features)
-        labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=np.random.default_rng(seed))
+        relabel = local_labeller(
+            local, words[test], around.row, n_neighbour_features=around.n_features, unit=around.unit
+        )
+        order = np.random.default_rng(seed)
+        labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=order, free=asked.connected)
         outcomes[f"iterative_{kind}"] = Outcome(labels == codes[test])
     return outcomes
 
