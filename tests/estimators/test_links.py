@@ -14,8 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import accord
 from accord.data.links import Links
 from accord.errors import InputError
-from accord.estimators.iterative import IterativeClassifier
-from accord.estimators.links import CollectiveClassifier
+from accord.estimators.links import CollectiveClassifier, IterativeClassifier
 
 WORDS = {"yes": ["support", "good", "agree"], "no": ["oppose", "bad", "refuse"], "maybe": ["wait", "study", "unsure"]}
 
@@ -51,7 +50,7 @@ def test_every_inference_beats_content_alone(inference):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"meta": True}, {"training": "joint"}, {"training": "dual"}, {"implicit": 0}, {"recalibrate": False}]
+    "settings", [{"meta": True}, {"training": "joint"}, {"training": "auto"}, {"implicit": 0}, {"recalibrate": False}]
 )
 def test_every_way_to_train_gives_probabilities(settings):
     X, y, links = debates()

@@ -42,11 +42,6 @@ class Neighbours:
         self._row = NEIGHBOUR_FEATURES[kind]
 
     @property
-    def unit(self) -> bool:
-        """Whether joined rows are scaled to length 1: counts would outweigh words without it, presences do not."""
-        return self.kind != "window"
-
-    @property
     def n_features(self) -> int:
         """Number of columns."""
         if self.kind != "window" or self.words is None:

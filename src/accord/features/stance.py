@@ -135,7 +135,7 @@ def open_vocabulary(*, token_pattern: str = WORD) -> Pipeline:
     return make_pipeline(hashed, TfidfTransformer(sublinear_tf=True))
 
 
-def stance_text(*, stance_weight: float = 0.2, token_pattern: str = WORD) -> FeatureUnion:
+def stance_text(*, stance_weight: float = 0.5, token_pattern: str = WORD) -> FeatureUnion:
     """Weighted words and word pairs beside the stance n-grams, whose inner product counts ``stance_weight``."""
     return FeatureUnion(
         [("words", text_features(token_pattern=token_pattern)), ("stance", StanceNgrams(token_pattern=token_pattern))],

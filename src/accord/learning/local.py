@@ -10,29 +10,18 @@ from sklearn.preprocessing import normalize
 from accord.learning.out_of_fold import label_scores
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["joined_features", "local_labeller", "mean_square"]
+__all__ = ["joined_features", "local_labeller"]
 
 Row = tuple[IntArray, FloatArray]
 
 
-def joined_features(content: Any, neighbours: Any, *, unit: bool = True) -> sp.csr_matrix:
-    """Content and neighbour features side by side; ``unit`` scales every row to length 1 as one vector."""
-    joined = sp.hstack([content, neighbours], format="csr")
-    return sp.csr_matrix(normalize(joined) if unit else joined)
-
-
-def mean_square(features: sp.csr_matrix) -> float:
-    """Mean squared length of the rows; 1 where there is nothing."""
-    return float(features.multiply(features).sum()) / max(features.shape[0], 1) or 1.0
+def joined_features(content: Any, neighbours: Any) -> sp.csr_matrix:
+    """Content and neighbour features side by side, every row scaled to length 1 as one vector."""
+    return sp.csr_matrix(normalize(sp.hstack([content, neighbours], format="csr")))
 
 
 def local_labeller(
-    classifier: Any,
-    content: sp.csr_matrix,
-    row: Callable[[int, IntArray], Row],
-    *,
-    n_neighbour_features: int,
-    unit: bool = True,
+    classifier: Any, content: sp.csr_matrix, row: Callable[[int, IntArray], Row], *, n_neighbour_features: int
 ) -> Callable[[IntArray, IntArray], IntArray]:
     """A function ``(texts, labels) -> labels of those texts``, for :func:`accord.inference.iterated.iterate_labels`.
 
@@ -45,8 +34,6 @@ def local_labeller(
     row : callable
         ``(text, labels) -> (columns, values)`` of the neighbour features.
     n_neighbour_features : int
-    unit : bool
-        Whether rows were scaled to length 1, as in :func:`joined_features`.
     """
     n_content = content.shape[1]
     squares = np.asarray(content.multiply(content).sum(axis=1)).ravel()
@@ -55,7 +42,7 @@ def local_labeller(
         def ask(text: int, labels: IntArray) -> int:
             columns, values = row(text, labels)
             around = sp.csr_matrix((values, columns, [0, len(columns)]), shape=(1, n_neighbour_features))
-            return _best(label_scores(classifier, joined_features(content[[text]], around, unit=unit))[0])
+            return _best(label_scores(classifier, joined_features(content[[text]], around))[0])
 
         return _each(ask)
     weights = np.atleast_2d(np.asarray(classifier.coef_))
@@ -65,7 +52,7 @@ def local_labeller(
 
     def read_off(text: int, labels: IntArray) -> int:
         columns, values = row(text, labels)
-        length = (np.sqrt(squares[text] + values @ values) or 1.0) if unit else 1.0
+        length = np.sqrt(squares[text] + values @ values) or 1.0
         scores = (base[text] + values @ beside[columns]) / length + offset
         return _best(scores[0] if len(scores) == 1 else scores)
 

@@ -47,7 +47,7 @@ COMPARED = (
     ("best", "mean_field"),
 )
 # Our default model, of the rows of `beyond`.
-BEST = "average"
+BEST = "implicit"
 
 Work = Callable[[Condition, IntArray, IntArray, int], Outcomes]
 

@@ -26,7 +26,7 @@ __all__ = ["Condition", "full_record", "paper_data"]
 
 # The corpus is tokenised: words stand between blanks.
 TOKENS = r"\S+"
-STANCE_WEIGHT = 0.2
+STANCE_WEIGHT = 0.5
 N_NEAREST = 5
 
 

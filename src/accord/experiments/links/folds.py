@@ -9,11 +9,11 @@ from accord.experiments.links.conditions import Condition
 from accord.features.links import LinkedPairs, linked_pairs, unit_rows
 from accord.features.neighbours import Neighbours
 from accord.inference.iterated import iterate_labels
-from accord.learning.averaged import AveragedModel, fit_averaged
+from accord.learning.chosen import fit_chosen
 from accord.learning.cut import fit_cut
 from accord.learning.dual import DualModel, Evidence, fit_dual
 from accord.learning.joint import fit_joint
-from accord.learning.local import joined_features, local_labeller, mean_square
+from accord.learning.local import joined_features, local_labeller
 from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import ridge_dual
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -83,12 +83,14 @@ def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: in
         model = _fit(scores, condition, evidence, engine=engine, strength=0.0)
         outcomes |= {"content": _content(model, scores, condition), name: _beliefs(model, scores, condition, evidence)}
     outcomes |= _cuts(scores, condition)
-    outcomes |= _neighbours(first, condition, train, test, seed)
+    content_labels = np.where(outcomes["content"].right, codes[~where], 1 - codes[~where])
+    start = content_labels[np.searchsorted(np.flatnonzero(~where), test)]
+    outcomes |= _neighbours(start, condition, train, test, seed)
     return outcomes
 
 
 def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
-    """Better content, link evidence beyond the window's words, implicit links, joint training, and their average."""
+    """Better content, link evidence beyond the window's words, implicit links, joint training, and a choice."""
     where = _mask(train, condition)
     link = _link_scores(condition, where)
     plain, stance = (
@@ -105,11 +107,16 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
     outcomes["content_stance"] = _content(model, stance, condition)
     outcomes["links_stance"] = _beliefs(model, stance, condition, told)
     outcomes["meta"] = _beliefs(_fit(stance, condition, meta), stance, condition, meta)
-    averaged, both = _averaged(stance, condition)
-    named = zip(("implicit", "joint_likelihood", "implicit_lbp", "joint_likelihood_lbp"), averaged.models, strict=True)
-    marginals = fit_joint(*_part(stance, condition, both, train=True), objective="marginals")
-    for name, part in (*named, ("joint_marginals", marginals), ("average", averaged)):
-        outcomes[name] = _beliefs(part, stance, condition, both)
+    both = _with_implicit(stance, condition)
+    part = _part(stance, condition, both, train=True)
+    models = {
+        "implicit": _fit(stance, condition, both, scales=[(1.0,), IMPLICIT_SCALES]),
+        "joint_marginals": fit_joint(*part, objective="marginals"),
+        "joint_likelihood": fit_joint(*part, objective="likelihood"),
+        "chosen": fit_chosen(*part, condition.debates[where], scales=[(1.0,), IMPLICIT_SCALES]),
+    }
+    for name, fitted in models.items():
+        outcomes[name] = _beliefs(fitted, stance, condition, both)
     return outcomes
 
 
@@ -117,19 +124,18 @@ def default_beliefs(condition: Condition, train: IntArray, test: IntArray) -> Fl
     """What the default model, trained on some texts, believes of others; shape (n_test, 2)."""
     where = _mask(train, condition)
     stance = Scores(_content_scores(condition, condition.stance_gram, where), _link_scores(condition, where), where)
-    model, evidence = _averaged(stance, condition)
+    evidence = _with_implicit(stance, condition)
     content, _, part = _part(stance, condition, evidence, train=False)
+    model = _fit(stance, condition, evidence, scales=[(1.0,), IMPLICIT_SCALES])
     beliefs = model.beliefs(content, part, warn=False)
     return beliefs[np.searchsorted(np.flatnonzero(~where), test)]
 
 
-def _averaged(scores: Scores, condition: Condition) -> tuple[AveragedModel, list[Evidence]]:
-    evidence = [
+def _with_implicit(scores: Scores, condition: Condition) -> list[Evidence]:
+    return [
         Evidence(condition.pairs.ends, scores.link[:, None]),
         Evidence(condition.near, condition.near_similarity),
     ]
-    part = _part(scores, condition, evidence, train=True)
-    return fit_averaged(*part, scales=[(1.0,), IMPLICIT_SCALES]), evidence
 
 
 def _content_scores(condition: Condition, gram: FloatArray, where: BoolArray) -> FloatArray:
@@ -142,8 +148,8 @@ def _link_scores(condition: Condition, where: BoolArray) -> FloatArray:
     return _ridge_scores(condition.window_gram, targets, condition.debates[first], where[first])
 
 
-def _machine(*, C: float = 1.0) -> LinearSVC:
-    return LinearSVC(loss="hinge", C=C, max_iter=20_000, random_state=0)
+def _machine() -> LinearSVC:
+    return LinearSVC(loss="hinge", C=1.0, max_iter=20_000, random_state=0)
 
 
 def _mask(train: IntArray, condition: Condition) -> BoolArray:
@@ -196,9 +202,7 @@ def _content(model: DualModel, scores: Scores, condition: Condition) -> Outcome:
     return _outcome(np.exp(model.content(scores.content[inside])), condition.codes[inside])
 
 
-def _beliefs(
-    model: DualModel | AveragedModel, scores: Scores, condition: Condition, evidence: list[Evidence]
-) -> Outcome:
+def _beliefs(model: DualModel, scores: Scores, condition: Condition, evidence: list[Evidence]) -> Outcome:
     content, codes, part = _part(scores, condition, evidence, train=False)
     return _outcome(model.beliefs(content, part, warn=False), codes)
 
@@ -224,21 +228,21 @@ def _cuts(scores: Scores, condition: Condition) -> Outcomes:
     return outcomes
 
 
-def _neighbours(first: LinearSVC, condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
-    """Local classifiers with true neighbour labels, and the iterative classifiers made of them."""
+def _neighbours(start: IntArray, condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
+    """Local classifiers with true neighbour labels, and the iterative classifiers made of them.
+
+    ``start`` are the content labels of the test texts; texts without a link keep them.
+    """
     codes, words = condition.codes, condition.words
     asked = _among(condition.pairs, test)
-    start = np.asarray(first.predict(unit_rows(words[test])), dtype=np.int64)
     outcomes = {}
     for kind in ("presence", "count", "window"):
         every = Neighbours(kind, condition.pairs, n_labels=2, words=condition.windows)
-        joined = joined_features(words, every.matrix(codes), unit=every.unit)
-        local = _machine(C=1.0 / mean_square(joined[train])).fit(joined[train], codes[train])
+        joined = joined_features(words, every.matrix(codes))
+        local = _machine().fit(joined[train], codes[train])
         outcomes[f"local_{kind}"] = Outcome(local.predict(joined[test]) == codes[test])
         around = Neighbours(kind, asked, n_labels=2, words=condition.windows[_kept(condition.pairs, test)])
-        relabel = local_labeller(
-            local, words[test], around.row, n_neighbour_features=around.n_features, unit=around.unit
-        )
+        relabel = local_labeller(local, words[test], around.row, n_neighbour_features=around.n_features)
         order = np.random.default_rng(seed)
         labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=order, free=asked.connected)
         outcomes[f"iterative_{kind}"] = Outcome(labels == codes[test])

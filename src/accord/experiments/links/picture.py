@@ -8,7 +8,7 @@ from accord.data.corpora import convote
 from accord.errors import InputError, MissingDependencyError
 from accord.experiments.links.conditions import paper_data
 from accord.experiments.links.folds import default_beliefs
-from accord.typing import FloatArray
+from accord.typing import FloatArray, IntArray
 
 __all__ = ["draw_debate"]
 
@@ -52,7 +52,16 @@ def draw_debate(path: str | Path, *, debate: str) -> Path:
     colours = LinearSegmentedColormap.from_list("sides", [AGAINST, "#f4f1ea", FOR])
     edges = np.where(wrong, "black", np.where(votes == 1, FOR, AGAINST))
     drawn = axes.scatter(
-        *place.T, c=belief, cmap=colours, vmin=0.0, vmax=1.0, s=64, zorder=2, edgecolors=edges, linewidths=1.4
+        place[:, 0],
+        place[:, 1],
+        c=belief,
+        cmap=colours,
+        vmin=0.0,
+        vmax=1.0,
+        s=64,
+        zorder=2,
+        edgecolors=edges,
+        linewidths=1.4,
     )
     figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.5, label="belief that the speaker votes for")
     same = np.mean(votes[ends[:, 0]] == votes[ends[:, 1]]) if len(ends) else 1.0
@@ -66,7 +75,7 @@ def draw_debate(path: str | Path, *, debate: str) -> Path:
     return Path(path)
 
 
-def _places(votes: FloatArray) -> FloatArray:
+def _places(votes: IntArray) -> FloatArray:
     """One column a side. Speakers stand at different depths, so that no line runs through another speaker."""
     place = np.zeros((len(votes), 2))
     for column, side in enumerate((1, 0)):

@@ -9,12 +9,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
 from accord.errors import InputError
-from accord.estimators.linked import LinkedClassifier
+from accord.estimators.links.linked import LinkedClassifier
 from accord.features.links import LinkedTexts, pair_texts, unit_rows
 from accord.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
 from accord.features.stance import WORD
 from accord.inference.iterated import iterate_labels
-from accord.learning.local import joined_features, local_labeller, mean_square
+from accord.learning.local import joined_features, local_labeller
 from accord.typing import IntArray
 
 __all__ = ["IterativeClassifier"]
@@ -76,9 +76,10 @@ class IterativeClassifier(LinkedClassifier):
             self.window_vectoriser_ = self._vectoriser().fit(texts.contexts)
         words = self._features(texts)
         neighbours = self._neighbours(texts)
-        joined = joined_features(words, neighbours.matrix(codes), unit=neighbours.unit)
-        self.content_ = self._machine(self.content, 1.0).fit(unit_rows(words), codes)
-        self.local_ = self._machine(self.local, 1.0 / mean_square(joined)).fit(joined, codes)
+        machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=self.random_state)
+        self.content_ = clone(machine if self.content is None else self.content).fit(unit_rows(words), codes)
+        joined = joined_features(words, neighbours.matrix(codes))
+        self.local_ = clone(machine if self.local is None else self.local).fit(joined, codes)
         self.n_features_in_ = words.shape[1]
 
     def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
@@ -88,16 +89,10 @@ class IterativeClassifier(LinkedClassifier):
         if known is not None:
             start = np.where(known < 0, start, known)
             free = free & (known < 0)
-        labeller = local_labeller(
-            self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features, unit=neighbours.unit
-        )
+        labeller = local_labeller(self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features)
         order = np.random.default_rng(self.random_state)
         labels, _ = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
         return labels
-
-    def _machine(self, given: Any, C: float) -> Any:
-        default = LinearSVC(loss="hinge", C=C, max_iter=20_000, random_state=self.random_state)
-        return clone(default if given is None else given)
 
     def _vectoriser(self) -> CountVectorizer:
         return CountVectorizer(binary=True, token_pattern=self.token_pattern, dtype=np.float64)

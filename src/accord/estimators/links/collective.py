@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.links import Links
 from accord.errors import InputError
-from accord.estimators.linked import LinkedClassifier
+from accord.estimators.links.linked import LinkedClassifier
 from accord.features.links import (
     LinkedTexts,
     kind_features,
@@ -23,7 +23,7 @@ from accord.features.links import (
 )
 from accord.features.stance import open_vocabulary, stance_text, window_words
 from accord.inference.linked import ENGINES
-from accord.learning.averaged import fit_averaged
+from accord.learning.chosen import fit_chosen
 from accord.learning.cut import CUTS, fit_cut
 from accord.learning.dual import Evidence, calibrated, fit_dual, fit_temperature
 from accord.learning.joint import OBJECTIVES, fit_joint
@@ -49,9 +49,10 @@ class CollectiveClassifier(LinkedClassifier):
     ----------
     inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
         The last three hold two labels only and give labels without graded beliefs.
-    training : {"average", "dual", "joint"}
-        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), or the mean of the log odds of
-        both, by mean-field and belief propagation ("average", for inference="mean_field"; else "dual").
+    training : {"dual", "joint", "auto"}
+        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), or "dual" or "joint" by
+        likelihood, whichever labels more training texts rightly that were left out with their group ("auto"; "dual"
+        where every text is its own group).
     objective : {"marginals", "likelihood"}
         What joint training optimises.
     vectoriser : transformer, optional
@@ -80,7 +81,7 @@ class CollectiveClassifier(LinkedClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-    model_ : AveragedModel, DualModel or CutModel
+    model_ : DualModel or CutModel
         What was fitted after the classifiers.
     content_, link_ : classifier
         ``link_`` is ``None`` where links have no words or all join the same kind of pair.
@@ -90,7 +91,7 @@ class CollectiveClassifier(LinkedClassifier):
         self,
         *,
         inference: str = "mean_field",
-        training: str = "average",
+        training: str = "dual",
         objective: str = "marginals",
         vectoriser: Any = None,
         content: Any = None,
@@ -137,7 +138,7 @@ class CollectiveClassifier(LinkedClassifier):
         if self.inference in CUTS:
             self._fit_cut(scores, codes, texts, link_scores)
         else:
-            self._fit_beliefs(scores, codes, self._evidence(texts, features, link_scores))
+            self._fit_beliefs(scores, codes, groups, self._evidence(texts, features, link_scores))
         self.n_features_in_ = features.shape[1]
 
     def predict_proba(
@@ -203,14 +204,14 @@ class CollectiveClassifier(LinkedClassifier):
     def _check_settings(self) -> None:
         for name, value, choices in (
             ("inference", self.inference, [*ENGINES, *CUTS]),
-            ("training", self.training, ["average", "dual", "joint"]),
+            ("training", self.training, ["dual", "joint", "auto"]),
             ("objective", self.objective, list(OBJECTIVES)),
         ):
             if value not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
-        for name, value in (("alpha", self.alpha), ("theta", self.theta)):
-            if value != "auto" and not (isinstance(value, (int, float)) and value >= 0.0):
-                raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {value!r}.")
+        for name, size in (("alpha", self.alpha), ("theta", self.theta)):
+            if size != "auto" and (isinstance(size, str) or size < 0.0):
+                raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {size!r}.")
         if self.beta is not None and not 0.0 <= self.beta <= 1.0:
             raise InputError(f"beta must be from 0 to 1; got {self.beta!r}.")
         for name, number, least in (("implicit", self.implicit, 0), ("n_folds", self.n_folds, 2)):
@@ -261,7 +262,7 @@ class CollectiveClassifier(LinkedClassifier):
             evidence.append(Evidence(near, pair_similarity(unit, near)[:, None]))
         return evidence
 
-    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, evidence: list[Evidence]) -> None:
+    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, groups: AnyArray, evidence: list[Evidence]) -> None:
         if self.training == "joint":
             self.model_: Any = fit_joint(
                 scores, codes, evidence, n_labels=len(self.classes_), objective=self.objective, engine=self.inference
@@ -269,13 +270,14 @@ class CollectiveClassifier(LinkedClassifier):
             return
         settings: dict[str, Any] = {
             "n_labels": len(self.classes_),
+            "engine": self.inference,
             "scales": [(1.0,), IMPLICIT_SCALES][: len(evidence)],
             "recalibrate": self.recalibrate,
         }
-        if self.training == "average" and self.inference == "mean_field":
-            self.model_ = fit_averaged(scores, codes, evidence, **settings)
+        if self.training == "auto" and len(np.unique(groups)) < len(groups):
+            self.model_ = fit_chosen(scores, codes, evidence, groups, seed=self.random_state, **settings)
         else:
-            self.model_ = fit_dual(scores, codes, evidence, engine=self.inference, **settings)
+            self.model_ = fit_dual(scores, codes, evidence, **settings)
 
     def _fit_cut(self, scores: FloatArray, codes: IntArray, texts: LinkedTexts, link_scores: FloatArray) -> None:
         chosen = {
