@@ -50,7 +50,7 @@ def rank_probabilities(logits: FloatArray, n_aspects: int, *, floor: float = 1e-
     Logits fitted apart need not fall with r. They are put in order, which never takes them further from the truth
     [CFG10]. No rank has less than ``floor``, before the rows are normalised.
     """
-    above = -np.sort(-sigmoid(logits.reshape(len(logits), n_aspects, -1)), axis=2)
+    above = -np.sort(-sigmoid(logits.reshape(len(logits), n_aspects, logits.shape[1] // n_aspects)), axis=2)
     ends = np.ones((*above.shape[:2], 1))
     p = np.maximum(-np.diff(np.concatenate([ends, above, 0.0 * ends], axis=2), axis=2), floor)
     return p / p.sum(axis=2, keepdims=True)
