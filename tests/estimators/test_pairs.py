@@ -203,6 +203,23 @@ def test_partial_fit_ends_where_a_whole_fit_ends():
     assert_allclose(warm.predict_proba(X), whole.predict_proba(X), atol=5e-3)
 
 
+def test_a_few_votes_among_many_items_are_added_without_inference_anew():
+    X, y, items, _, _ = problem(250, 1500)
+    first = PreferenceRanker(length_scales="median").fit(X[:1450], y[:1450], items=items)
+    whole = PreferenceRanker(hyperparameters=first.theta_).fit(X, y, items=items)
+    before = first.predict_proba(X)
+    warm = first
+    for part in range(1450, 1500, 10):
+        warm = warm.partial_fit(X[part : part + 10], y[part : part + 10])
+    assert np.isnan(warm.bound_)
+    assert warm.rank()["n_votes"].sum() == 2 * 1500
+    moved = np.abs(whole.predict_proba(X) - before)
+    assert_allclose(warm.predict_proba(X), whole.predict_proba(X), atol=0.03)
+    assert np.mean(np.abs(warm.predict_proba(X) - whole.predict_proba(X))) < 0.1 * moved.mean()
+    # Beyond a twentieth of the votes everything is inferred again, from where it stood.
+    assert np.isfinite(warm.partial_fit(X[:50], y[:50]).bound_)
+
+
 def test_explanations_add_up_to_the_score():
     X, y, items, _, _ = problem()
     ranker = PreferenceRanker().fit(X, y, items=items)

@@ -104,6 +104,14 @@ class Sites:
     precision: FloatArray  # (n_votes,)
     shift: FloatArray  # (n_votes,)
 
+    def followed_by(self, more: "Sites") -> "Sites":
+        """These sites and then those of further votes."""
+        return Sites(np.append(self.precision, more.precision), np.append(self.shift, more.shift))
+
+    def after(self, n: int) -> "Sites":
+        """The sites without the first ``n``."""
+        return Sites(self.precision[n:], self.shift[n:])
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
