@@ -19,7 +19,7 @@ from accord.experiments.pairs.results import from_json, to_json, to_rows
 from accord.experiments.pairs.toy import simulate_graph
 from accord.experiments.report import Row
 
-_ACTIVE = ("gppl", "random", "uncertainty")
+_ACTIVE = ("gppl", "random", "transfer", "uncertainty")
 _CURVES = ("items", "items_svi", "points", "features")
 _MEASURED = ("seconds", "accuracy")
 
@@ -93,9 +93,9 @@ def test_the_longer_text_wins_as_often_as_lengths_say(accord_data):
 @pytest.mark.corpora
 def test_active_learning_beats_chance_after_fifty_votes(accord_data):
     corpus = convarg.load()
-    fold = split(corpus, str(np.unique(corpus.folds)[0]), "glove")
-    reached = simulate(prepare_setting(fold), strategy="bald", seed=0, checkpoints=(50,))
-    assert reached[50]["accuracy"] > 0.6
+    setting = prepare_setting(split(corpus, str(np.unique(corpus.folds)[0]), "glove"))
+    for strategy in ("random", "bald", "transfer"):
+        assert simulate(setting, strategy=strategy, seed=0, checkpoints=(50,))[50]["accuracy"] > 0.6
 
 
 @pytest.mark.corpora

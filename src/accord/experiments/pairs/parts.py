@@ -80,13 +80,13 @@ class Part:
 # In the order in which a full run takes them: what matters most first.
 PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),
-    "regression": Part(1, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
     "crowd": Part(4, _crowd_rows),
-    "active": Part(2, lambda fold, _: active_results(fold)),
+    "active": Part(4, lambda fold, _: active_results(fold)),
+    "regression": Part(4, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
     "scaling": Part(32, scaling_results),
-    "features": Part(4, _feature_rows),
-    "published": Part(4, published_results),
-    "classifiers": Part(4, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
+    "published": Part(8, published_results),
+    "classifiers": Part(8, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
+    "features": Part(8, _feature_rows),
 }
 QUICK_PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),

@@ -19,8 +19,8 @@ _SCALING = {
     "points": ("all items", "number of inducing points"),
     "features": ("500 points, product kernel", "number of features"),
 }
-_COLOURS = {"gppl": "#2a6fbb", "uncertainty": "#8a8f98", "random": "#c8553d"}
-_NAMES = {"gppl": "expected information", "uncertainty": "uncertainty", "random": "random"}
+_COLOURS = {"transfer": "#3a9d5d", "gppl": "#2a6fbb", "uncertainty": "#8a8f98", "random": "#c8553d"}
+_NAMES = {"transfer": "information that carries over", "gppl": "information (BALD)"}
 
 
 def _figure(width: float, height: float) -> Any:
@@ -86,7 +86,9 @@ def draw_active_learning(rows: Sequence[Row], path: str | Path) -> Path:
     for strategy, colour in _COLOURS.items():
         points = _curve(rows, "active", strategy, "accuracy")
         place = [n for n, _ in points]
-        axis.plot(place, [row.ours for _, row in points], marker="o", color=colour, label=_NAMES[strategy])
+        axis.plot(
+            place, [row.ours for _, row in points], marker="o", color=colour, label=_NAMES.get(strategy, strategy)
+        )
         axis.fill_between(place, [r.low for _, r in points], [r.high for _, r in points], color=colour, alpha=0.1)
     axis.set(xlabel="votes asked for", ylabel="accuracy on the fold left out")
     axis.legend(frameon=False)

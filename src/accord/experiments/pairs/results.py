@@ -23,7 +23,11 @@ _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ("rank", "spearman", "gppl", None),
     ("crowd", "cee", "gppl", ("logistic_diff", "longer", "pl_svr")),
     ("crowd", "cee", "gppl_reliability", ("gppl_full", "majority_vote", "mace")),
-    *(("active", "accuracy", f"gppl@{n}", (f"random@{n}", f"uncertainty@{n}")) for n in (50, 100, 200, 400)),
+    *(
+        ("active", "accuracy", f"{row}@{n}", (f"random@{n}",))
+        for row in ("gppl", "transfer")
+        for n in (50, 100, 200, 400)
+    ),
 )
 _FEWEST = 6  # below, no difference can be significant at 5 %
 

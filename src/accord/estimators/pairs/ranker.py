@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.errors import InputError
-from accord.estimators.pair_answers import PairAnswers
+from accord.estimators.pairs.answers import PairAnswers
 from accord.features.groups import FeatureGroups
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.gaussian_process import Scores, Sites, Votes, infer, make_prior, prepare, start_sites
@@ -227,8 +227,8 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
     ) -> "PreferenceRanker":
         """Add votes. Hyper-parameters, bias and margin stay; the posterior starts from the last one.
 
-        Among many items a few votes are taken into the last posterior as it is (``bound_`` is then not known); once
-        they are more than one in twenty the whole posterior is inferred again.
+        Among many items a few votes are taken into the last posterior, whose curvatures stay (``bound_`` is then not
+        known); once they are more than one in twenty the whole posterior is inferred again.
         """
         if not hasattr(self, "items_"):
             return self.fit(X, y, items=items, annotator=annotator, sample_weight=sample_weight)
@@ -242,20 +242,20 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
 
     def _add(self, new: Comparisons) -> bool:
         """Take a few votes into the posterior that is there; False where only inference anew will do."""
+        if self.inference != "auto" or self.reliability is not None or self._scores:
+            return False
         points = self.scorer_.points.index
-        exact = points.size == self._voted.size and np.array_equal(points, self._voted)
+        exact = np.array_equal(points, self._voted) and points.size >= _MANY_ITEMS
         few = self._n_added + new.n_votes <= _FEW_VOTES * self._comparisons.n_votes
-        plain = self.inference == "auto" and self.reliability is None and not self._scores
-        known = np.isin(np.concatenate([new.left, new.right]), points).all()
-        if not (exact and few and plain and known and points.size >= _MANY_ITEMS):
+        if not (exact and few and np.isin(np.concatenate([new.left, new.right]), points).all()):
             return False
         counts = count_votes(new.left, new.right, new.value, new.weight, oriented=self.position_bias)
-        now = self.scorer_
-        mean, factor, sites = add_votes(now.root, now.mean, now.factor, counts.votes(points), self.likelihood_)
-        self.scorer_ = replace(now, mean=mean, factor=factor)
-        self._memory = self._memory.extended(counts, sites)
+        more = counts.votes(points)
+        found, self._votes = add_votes(self.scorer_.root, self._posterior, self._votes, more, self.likelihood_)
+        self._posterior, self.bound_ = found, found.bound
+        self.scorer_ = replace(self.scorer_, mean=found.mean, factor=found.factor)
+        self._memory = self._memory.extended(counts, found.sites.after(found.sites.precision.size - more.left.size))
         self._n_added += new.n_votes
-        self.bound_ = float("nan")
         return True
 
     def _make_features(self) -> None:
@@ -451,7 +451,7 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
         self.bound_, posterior = found.posterior.bound, found.posterior
         self.scorer_ = Scorer(self.kernel_, found.theta, points, found.prior.root, posterior.mean, posterior.factor)
         self._memory = SiteMemory.of(counts, posterior.sites, found.votes.weight)
-        self._n_added = 0
+        self._posterior, self._votes, self._n_added = posterior, found.votes, 0
         self._fitted_scores = found.scores
         if found.voters is not None and self._comparisons.annotators is not None:
             self._errors = dict(zip(self._comparisons.annotators, found.voters.error.tolist(), strict=True))
