@@ -82,7 +82,8 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
         Hyper-parameters are learnt from the votes inside whole groups, drawn at random, of about so many items;
         ``None`` (or items without groups) learns them from all votes.
     shrinkage : (float, float)
-        Standard deviations of the log-normal priors of variances and length-scales.
+        Standard deviations of the log-normal priors of variances and length-scales; wide, because groups of features
+        differ a hundredfold in what they say.
     noise_prior : (float, float)
         Shape and rate of the Gamma prior of the inverse variance, used with ``median``.
     batch_size, n_epochs, forgetting, delay
@@ -130,7 +131,7 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
         features: Any = None,
         hyperparameters: Any = None,
         learning_items: int | None = 400,
-        shrinkage: tuple[float, float] = (2.0, 1.0),
+        shrinkage: tuple[float, float] = (4.0, 1.5),
         noise_prior: tuple[float, float] = (2.0, 200.0),
         batch_size: int = 2000,
         n_epochs: int = 5,

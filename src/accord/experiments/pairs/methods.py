@@ -54,8 +54,8 @@ def raw_hyperparameters(fold: Fold, *, quick: bool = False) -> FloatArray:
 
 
 def learn_kernel(votes: Comparisons) -> FloatArray:
-    """Hyper-parameters from votes, with wide priors: groups of features differ a hundredfold in what they say."""
-    ranker = PreferenceRanker(learning_items=None, shrinkage=(4.0, 1.5), max_iter=6, tol=2e-4)
+    """Hyper-parameters from all votes, in few but thorough rounds."""
+    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4)
     return ranker.learn_hyperparameters(*votes.xy(), items=votes.items)
 
 
