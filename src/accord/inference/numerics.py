@@ -7,7 +7,15 @@ from scipy.special import log_ndtr, logsumexp
 from accord.errors import InputError
 from accord.typing import FloatArray
 
-__all__ = ["cholesky", "inverse_from_cholesky", "inverse_mills", "log_normalise", "log_sigmoid", "normalise_log", "sigmoid"]
+__all__ = [
+    "cholesky",
+    "inverse_from_cholesky",
+    "inverse_mills",
+    "log_normalise",
+    "log_sigmoid",
+    "normalise_log",
+    "sigmoid",
+]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 

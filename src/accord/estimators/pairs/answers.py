@@ -14,12 +14,14 @@ from accord.inference.kernels import Inputs, Kernel
 from accord.inference.likelihoods import Preference
 from accord.inference.ranking import rank_columns
 from accord.inference.scorer import Scorer
-from accord.learning.acquisition import STRATEGIES, candidate_pairs, pick_pairs
+from accord.learning.acquisition import STRATEGIES, candidate_pairs, pick_pairs, transfer
 from accord.learning.attribution import feature_shares, neighbour_shares, term_shares
 from accord.learning.kernel_design import parameter_table
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PairAnswers"]
+
+_OTHER_PAIRS = 200
 
 
 class PairAnswers:
@@ -160,15 +162,17 @@ class PairAnswers:
         Parameters
         ----------
         n : int
-        strategy : {"bald", "uncertainty"}
-            Information about the scores, or entropy of the answer, in nats.
+        strategy : {"bald", "uncertainty", "transfer"}
+            Information about the two scores; entropy of the answer; or information about the answers to pairs of other
+            groups (to other pairs, where items have no groups), which is what counts when new texts are to be ranked.
+            In nats.
         candidates : table with ``left`` and ``right``, optional
             By default all pairs of items, inside one group where items have groups; at most ``max_candidates`` of them,
             drawn at random.
         """
         check_is_fitted(self)
-        if strategy not in STRATEGIES:
-            raise InputError(f"strategy must be one of {', '.join(STRATEGIES)}; got {strategy!r}.")
+        if strategy not in (*STRATEGIES, "transfer"):
+            raise InputError(f"strategy must be one of {', '.join(STRATEGIES)}, transfer; got {strategy!r}.")
         if candidates is None:
             rng = np.random.default_rng(self.random_state)
             groups = None if self.items_.groups is None else pd.factorize(self.items_.groups)[0]
@@ -177,10 +181,26 @@ class PairAnswers:
         pairs = pair_frame(candidates)
         x, left, right = self._pairs(pairs, None)
         mean, variance = self.scorer_.differences(x, left, right)
-        gain = STRATEGIES[strategy](mean, variance)
+        if strategy == "transfer":
+            gain = self._transfer(x, left, right, mean, variance)
+        else:
+            gain = STRATEGIES[strategy](mean, variance)
         chosen = pick_pairs(gain, left, right, n)
         table = pairs.iloc[chosen].reset_index(drop=True)
         return table.assign(gain=gain[chosen], p_left=self.likelihood_.probability(mean, variance)[chosen, 0])
+
+    def _transfer(
+        self, x: Inputs, left: IntArray, right: IntArray, mean: FloatArray, variance: FloatArray
+    ) -> FloatArray:
+        """Information of each pair's answer about those to some pairs of other groups."""
+        some = np.random.default_rng(self.random_state).permutation(left.size)[:_OTHER_PAIRS]
+        covariance = self.scorer_.shared(x, left, right, (left[some], right[some]))
+        if self.items_.groups is None:
+            covariance[some, np.arange(some.size)] = 0.0
+        else:
+            groups = pd.factorize(self.items_.groups)[0][x.index]
+            covariance[groups[left][:, None] == groups[left[some]]] = 0.0
+        return transfer(mean, variance, mean[some], variance[some], covariance)
 
     def explain(self, item: str, other: str | None = None, *, items: Items | None = None, n: int = 10) -> pd.DataFrame:
         """Why an item scores as it does, or why it beats another: ``kind, name, share``, strongest first in each kind.

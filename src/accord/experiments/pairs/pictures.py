@@ -52,7 +52,7 @@ def draw_toy_graphs(path: str | Path, *, n_repeats: int = 25) -> Path:
         for row, matrix in ((1, found.probabilities), (2, found.svm)):
             image = axes[row, column].imshow(matrix.T, vmin=0.0, vmax=1.0, cmap="RdBu")
             axes[row, column].set(xticks=place, yticks=place, xlabel="item")
-    axes[0, 0].legend(frameon=False, fontsize=8)
+    axes[0, 0].legend(frameon=False, fontsize=8, loc="lower left")
     axes[1, 0].set_ylabel("GP: P(column beats row)")
     axes[2, 0].set_ylabel("SVM: P(column beats row)")
     figure.colorbar(image, ax=axes[1:, :], shrink=0.6)
