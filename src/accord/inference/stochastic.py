@@ -19,6 +19,8 @@ from accord.typing import FloatArray
 
 __all__ = ["StochasticPosterior", "stochastic_inference"]
 
+_STEPS, _MOST_EPOCHS = 1000, 5
+
 
 @dataclass(frozen=True, eq=False)
 class StochasticPosterior:
@@ -41,7 +43,7 @@ def stochastic_inference(
     *,
     rng: np.random.Generator,
     batch_size: int = 2000,
-    n_epochs: int = 5,
+    n_epochs: int | None = None,
     forgetting: float = 0.7,
     delay: float = 1.0,
     progress: Callable[[int, int], None] | None = None,
@@ -54,8 +56,8 @@ def stochastic_inference(
         As in :func:`~accord.inference.gaussian_process.infer`.
     batch_size : int
         Votes a step.
-    n_epochs : int
-        How often every vote is seen.
+    n_epochs : int or None
+        How often every vote is seen; ``None`` takes about a thousand steps, but sees no vote more than five times.
     forgetting, delay : float
         Step sizes ρ_t = (t + delay)^−forgetting.
     progress : callable, optional
@@ -67,6 +69,8 @@ def stochastic_inference(
     factor: FloatArray = np.eye(m)
     shift, mean = np.zeros(m), np.zeros(m)
     batches = max(1, -(-n_votes // batch_size))
+    if n_epochs is None:
+        n_epochs = min(_MOST_EPOCHS, -(-_STEPS // batches))
     total, t = batches * n_epochs, 0
     earlier = np.zeros(m)
     for _ in range(n_epochs):
@@ -75,10 +79,10 @@ def stochastic_inference(
             seen, place = np.unique(np.concatenate([a, b]), return_inverse=True)
             i, j = place[: a.size], place[a.size :]
             near = x.take(seen)
-            design = solve_lower(root, kernel.block(near, z).value(theta).T).T
+            cross = kernel.block(near, z).value(theta)
             own = kernel.diagonal(theta, near)
             between = kernel.block(near.take(i), near.take(j), paired=True).value(theta)
-            rows = design[i] - design[j]
+            rows = solve_lower(root, (cross[i] - cross[j]).T).T
             half = solve_lower(factor, rows.T)
             residual = own[i] + own[j] - 2.0 * between - np.einsum("ij,ij->i", rows, rows)
             difference = rows @ mean

@@ -87,7 +87,8 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
     noise_prior : (float, float)
         Shape and rate of the Gamma prior of the inverse variance, used with ``median``.
     batch_size, n_epochs, forgetting, delay
-        Of ``svi``: votes a step, passes, and step sizes (t + delay)^−forgetting.
+        Of ``svi``: votes a step, passes (``None``: five, or fewer if they make a thousand steps), and step sizes
+        (t + delay)^−forgetting.
     max_iter, tol
         Most alternations of the learning, and the relative change of the bound at which it stops.
     random_state : int or None
@@ -134,7 +135,7 @@ class PreferenceRanker(PairAnswers, ClassifierMixin, BaseEstimator):
         shrinkage: tuple[float, float] = (4.0, 1.5),
         noise_prior: tuple[float, float] = (2.0, 200.0),
         batch_size: int = 2000,
-        n_epochs: int = 5,
+        n_epochs: int | None = None,
         forgetting: float = 0.7,
         delay: float = 1.0,
         max_iter: int = 12,

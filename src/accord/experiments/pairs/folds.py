@@ -92,10 +92,12 @@ def split(corpus: ConvArg, name: str, features: str = "full") -> Fold:
 
 
 def classification(truth: FloatArray, p: FloatArray) -> dict[str, float]:
-    """Accuracy, AUC, cross-entropy and calibration error of probabilities that left wins; a half counts as wrong."""
+    """Accuracy, AUC, cross-entropy and calibration error of probabilities that left wins; a half is half right."""
     p = np.clip(p, 1e-9, 1.0 - 1e-9)
+    decided = p != 0.5
+    right = accuracy(truth[decided] == 1.0, p[decided] > 0.5) if decided.any() else 0.0
     return {
-        "accuracy": accuracy(truth == 1.0, p > 0.5),
+        "accuracy": float(right * decided.mean() + 0.5 * (1.0 - decided.mean())),
         "auc": auc(truth, p),
         "cee": cross_entropy(truth, p),
         "ece": expected_calibration_error(truth, p),
