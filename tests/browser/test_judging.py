@@ -1,5 +1,7 @@
+import json
 import re
 import time
+import zipfile
 
 import pytest
 from ranking import wait_for_ranking
@@ -48,7 +50,7 @@ def test_vote_by_click_by_key_and_undo(page):
     wait_count(page, 3)
     page.reload()
     page.locator("#judge").wait_for()
-    assert count(page) == 4  # three votes, one of them undone, and a skip: what was sent is all kept
+    assert count(page) == 3  # three votes, one of them undone, and a skip
 
 
 def test_vote_by_touch_on_a_phone(browser, studio_url):
@@ -147,9 +149,32 @@ def test_a_project_is_made_from_a_file(page, tmp_path):
     file.write_text("item_id,text\na,Cats sleep a lot.\nb,Dogs like walks.\n")
     page.goto("/projects/new")
     page.get_by_label("Name of the project").fill("Pets")
-    page.locator("input[type=file]").set_input_files(file)
+    page.locator("#file").set_input_files(file)
+    page.locator("#look").filter(has_text="2 texts").wait_for()
     page.get_by_role("button", name="Make the project").click()
     page.locator("#left .text").filter(has_text=re.compile(".{10}")).wait_for()
+
+
+def test_files_of_another_tool_are_told_apart_and_bad_rows_left_out_when_asked(page, tmp_path):
+    file = tmp_path / "choices.jsonl"
+    good = {"prompt": "Which pet?", "chosen": "Cats sleep a lot.", "rejected": "Dogs like walks."}
+    file.write_text("\n".join(json.dumps(row) for row in (good, {**good, "rejected": good["chosen"]})))
+    page.goto("/projects/new")
+    page.locator("#file").set_input_files(file)
+    page.locator("#look").filter(has_text="choices.jsonl looks like preference data").wait_for()
+    assert page.get_by_label("Name of the project").input_value() == "choices"
+    page.get_by_label("What do you ask?").select_option("")
+    page.get_by_label("Leave these rows out").check()
+    page.get_by_role("button", name="Make the project").click()
+    page.locator("#left .text").filter(has_text=re.compile(".{10}")).wait_for()
+
+
+def test_a_download_is_a_zip_file(page):
+    open_project(page, "pairs")
+    page.get_by_role("link", name="Export", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="PARQUET").click()
+    assert zipfile.is_zipfile(download.value.path())
 
 
 def test_a_bad_file_gets_its_sentence_beside_the_form(browser, studio_url, tmp_path):
@@ -162,7 +187,7 @@ def test_a_bad_file_gets_its_sentence_beside_the_form(browser, studio_url, tmp_p
     file.write_text("item_id,text\na,x\na,y\n")
     page.goto("/projects/new")
     page.get_by_label("Name of the project").fill("Twice")
-    page.locator("input[type=file]").set_input_files(file)
+    page.locator("#file").set_input_files(file)
     page.get_by_role("button", name="Make the project").click()
     page.locator("form .error").filter(has_text="unique").wait_for()
     context.close()

@@ -93,3 +93,17 @@ def test_a_record_cannot_be_changed():
             column[0] = "b"
     features[0] = 0.0  # the owner's array stays the owner's
     assert sp.issparse(Items(["a"], features=sp.csr_matrix([[1, 0]])).features)
+
+
+def test_items_do_not_change_with_the_arrays_they_were_made_of():
+    ids, texts, extra = (np.array(["a", "b"], dtype=object) for _ in range(3))
+    meta = {"extra": extra}
+    items = Items(ids, texts, groups=texts, authors=extra, meta=meta)
+    for array in (ids, texts, extra):
+        array[0] = "changed"
+    meta["new"] = extra
+    assert items.ids[0] == items.texts[0] == items.groups[0] == items.authors[0] == items.meta["extra"][0] == "a"
+    assert list(items.meta) == ["extra"]
+    for column in (items.ids, items.texts, items.groups, items.authors, items.meta["extra"]):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = "x"

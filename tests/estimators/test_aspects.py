@@ -160,6 +160,15 @@ def test_an_explanation_names_the_words_behind_each_aspect(model):
         assert np.isnan(why.one_mind)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_an_empty_text_is_explained_and_no_texts_are_ranked(model):
+    ranker = small(model).fit(FOOD, SCORES)
+    why = ranker.explain("")
+    assert len(why.words) == 0
+    assert why.ranks.tolist() == ranker.predict([""])[0].tolist()
+    assert ranker.predict([]).shape == (0, 2)
+
+
 def test_features_are_explained_by_number():
     ranker = small("ordinal").fit(X[:100], Y[:100])
     assert ranker.explain(X[:1]).words["word"].str.startswith("feature ").all()
@@ -170,7 +179,10 @@ def test_features_are_explained_by_number():
 @pytest.mark.parametrize(("settings", "message"), [
     ({"model": "other"}, "model is one of prank"), ({"nodes": "other"}, "nodes is one of stacked"),
     ({"training": "other"}, "training is one of"), ({"decoding": "other"}, "decoding is one of"),
-    ({"n_ranks": 1}, "at least 2 ranks"), ({"edges": "other"}, "edges are one of"),
+    ({"n_ranks": 1}, "n_ranks must be at least 2"), ({"n_epochs": 0}, "n_epochs must be at least 1"),
+    ({"passes": 11}, r"passes must be in 1\.\.n_epochs, which is 10"), ({"alpha": -1.0}, "alpha must be at least 0"),
+    ({"development_fraction": 1.0}, "between 0 and 1"), ({"penalty": (0.1, 0.0)}, "penalty must be above 0"),
+    ({"edges": "other"}, "edges are one of"),
     ({"agreement": "tree"}, "an agreement model is one of"), ({"agreement": "oracle"}, "is for Good Grief"),
     ({"model": "prank", "update": "other"}, "an update rule is one of"),
 ])  # fmt: skip
@@ -191,10 +203,14 @@ def test_wrong_data_are_refused_in_one_sentence(field):
         (X[:1], Y[:1], "at least 2 texts"),
         (X[:30], np.full((30, 2), "good"), "ranks must be numbers"),
         (["a", 3], [[1], [2]], "row 2 is int"),
+        ("good food", [[1], [2]], "this is one string, 'good food'"),
+        ([], [], "there are none"),
     ]
     for x, y, message in cases:
         with pytest.raises(InputError, match=message):
             small("ordinal").fit(x, y)
+    with pytest.raises(InputError, match="development texts need scores"):
+        small("prank").fit(X[:30], Y[:30], development=(X[:5], 0 * Y[:5]))
     with pytest.raises(InputError, match="must have 3 columns"):
         field.predict(X[:2], known=[[1, 2], [1, 2]])
     with pytest.raises(InputError, match="a row a text"):

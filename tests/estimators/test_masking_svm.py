@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 
 from accord import MaskingSVMClassifier
 from accord.errors import InputError
-from accord.estimators.masking_svm import contrasts, unit_rows
+from accord.estimators.masking_svm import MASKING_GRID, contrasts, unit_rows
 from accord.features.rationales import Vocabulary, read_tokens
 
 TEXTS = ["good fun film", "dull bad film", "good old plot", "bad old plot", "fun film", "dull plot"] * 3
@@ -57,5 +57,11 @@ def test_bad_input_is_refused():
         MaskingSVMClassifier(min_count=1).fit(TEXTS[:3], ["a", "b", "c"])
     with pytest.raises(InputError, match="5 texts of every class"):
         MaskingSVMClassifier(min_count=1).fit(TEXTS[:4], LABELS[:4], rationales=spans()[:4])
-    with pytest.raises(InputError, match="leave both"):
-        MaskingSVMClassifier(min_count=1, mu=7.0).fit(TEXTS, LABELS, rationales=spans())
+    with pytest.raises(InputError, match="10 texts and 3 classes"):
+        MaskingSVMClassifier(min_count=1).fit(TEXTS[:10], LABELS[:3])
+
+
+def test_one_of_two_strengths_may_be_given():
+    fitted = MaskingSVMClassifier(min_count=1, mu=7.0).fit(TEXTS, LABELS, rationales=spans())
+    assert fitted.mu_ == 7.0
+    assert fitted.contrast_weight_ in {weight for _, weight in MASKING_GRID}

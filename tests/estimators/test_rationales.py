@@ -297,3 +297,29 @@ def test_a_fit_that_is_cut_short_warns():
     texts, labels, spans = reviews(20)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model(max_iter=2).fit(texts, labels, rationales=spans)
+
+
+def test_texts_that_share_no_word_are_refused():
+    with pytest.raises(InputError, match="none occurs 4 times"):
+        model(min_count=4).fit(["good film", "bad plot"], ["+", "-"])
+
+
+@pytest.mark.parametrize(("y", "spans", "settings", "message"), [
+    (["+", None], None, {}, "row 2 has none"), ([["+"], ["-"]], None, {}, r"shape is \(2, 1\)"),
+    (["+", "-"], [(0, 4), None], {}, "whole characters; row 1 has 0"),
+    (["+", "-"], [[(0.5, 4)], None], {}, "whole characters; row 1"),
+    (["+", "-"], None, {"phi_variance": 0.0}, "phi_variance must be above 0"),
+    (["+", "-"], None, {"n_inner_folds": 1}, "n_inner_folds must be at least 2"),
+])  # fmt: skip
+def test_wrong_classes_spans_and_settings_are_refused(y, spans, settings, message):
+    with pytest.raises(InputError, match=message):
+        model(**settings).fit(["good film", "bad plot"], y, rationales=spans)
+
+
+def test_one_string_is_not_a_list_of_texts():
+    fitted = model().fit(["good film", "bad plot"], ["+", "-"])
+    for wrong in (fitted.predict, lambda text: fitted.ask(1, text)):
+        with pytest.raises(InputError, match="this is one string, 'good'"):
+            wrong("good")
+    with pytest.raises(InputError, match="n must be at least 0"):
+        fitted.ask(-1)

@@ -5,7 +5,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from accord.errors import InputError
-from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix, phrase_counts
+from accord.features.aspects import PhraseFeatures, as_matrix, is_matrix, phrase_counts
+from accord.features.text import as_texts
 
 TEXTS = ["The food was good, but not the ambience.", "The food wasn't bad!", "good food good price $", "", "bad food"]
 

@@ -83,7 +83,7 @@ def vote_while(url, tokens, project, disturb):
         await more_votes(record, 10)
 
     async def bounded():
-        return await asyncio.wait_for(crowd(url, tokens, project=project, pause=0.02, during=during), 60 + 60 * KILLS)
+        return await asyncio.wait_for(crowd(url, tokens, project=project, think=0.02, during=during), 60 + 60 * KILLS)
 
     return asyncio.run(bounded())
 

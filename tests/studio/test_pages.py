@@ -1,14 +1,9 @@
-import io
 import re
-import zipfile
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
-from accord.store import judgements, people, projects, scores
-from accord.store.judgements import Judgement
+from accord.store import projects, scores
 from accord.studio.app import create_app
 from accord.studio.security import Passwords
 
@@ -86,51 +81,6 @@ def test_a_demonstration_lets_guests_in_by_one_click_and_a_studio_does_not(studi
     app.state.studio.writer.close()
 
 
-def upload(client, data, filename="texts.csv", **form):
-    fields = {"name": "Uploaded", "word": "pairs", **form}
-    return client.post("/api/projects", data=fields, files={"file": (filename, data)})
-
-
-def test_a_project_is_made_from_a_file_or_not_at_all(studio):
-    client = studio.client(studio.person())
-    good = upload(client, b"item_id,text,group_id\na,First text,g\nb,Second text,g\n")
-    assert good.status_code == 201, good.text
-    assert client.get(f"/api/projects/{good.json()['id']}/items").json()["total"] == 2
-    for data, name in [
-        (b"", "texts.csv"),
-        (b"item_id,text\na,x\na,y\n", "texts.csv"),
-        (b"colour\nred\n", "texts.csv"),
-        (b"item_id,text\na,\xff\xfe\n", "texts.csv"),
-        (b"MZ\x90", "texts.exe"),
-        (b"PAR1 no PAR1", "texts.parquet"),
-        (b"item_id,text\na,x\n", "../../etc/passwd"),
-    ]:
-        answer = upload(client, data, name)
-        assert answer.status_code == 422, (name, answer.text)
-        assert isinstance(answer.json()["detail"], str)
-    assert len(client.get("/api/projects").json()) == 1
-
-
-def test_exports_hold_the_ids_and_run_no_formulas(studio):
-    owner = studio.person()
-    project = studio.project(owner, n=2)
-    with studio.database.write() as c:
-        projects.add_items(c, project, [{"item_id": "f", "text": '=HYPERLINK("x")'}])
-        found, _ = projects.find_items(c, project)
-        vote = Judgement(
-            request_id="request1", kind="pair", item=found[0].key, other=found[1].key, value=0.0, person_id=owner.id
-        )
-        judgements.append(c, project, [vote])
-    client = studio.client(owner)
-    for form in ("csv", "tsv", "jsonl", "parquet"):
-        answer = client.get(f"/api/projects/{project}/export?format={form}")
-        assert answer.headers["content-type"] == "application/zip"
-        archive = zipfile.ZipFile(io.BytesIO(answer.content))
-        assert archive.namelist() == [f"items.{form}", f"judgements.{form}"]
-    text = zipfile.ZipFile(io.BytesIO(client.get(f"/api/projects/{project}/export").content)).read("items.csv").decode()
-    assert "'=HYPERLINK" in text
-
-
 def test_nobody_sees_a_page_of_a_project_of_others(studio):
     owner, stranger = studio.person(), studio.person()
     project = studio.project(owner)
@@ -147,22 +97,3 @@ def test_a_judge_does_not_see_the_owners_pages(studio):
     studio.join(project, judge, "judge")
     client = studio.client(judge)
     assert [client.get(path).status_code for path in pages_of(project)] == [200, 200, 200, 403, 403]
-
-
-def test_an_upload_that_is_too_large_or_unpacks_too_large_is_refused(studio, monkeypatch):
-    owner = studio.person()
-    app = create_app(studio.database, passwords=Passwords(fast=True), most_upload=2**20)
-    with studio.database.write() as c:
-        token = people.start_session(c, owner.id)
-    client = TestClient(app, headers={"authorization": f"Bearer {token}"})
-    assert upload(client, b"x" * (2**20 + 1)).status_code == 413
-    # A small file of very many equal rows: 5 MB when unpacked.
-    table = pa.table({"item_id": [str(i) for i in range(5)], "text": ["a" * 10**6] * 5})
-    bomb = io.BytesIO()
-    pq.write_table(table, bomb, compression="zstd", use_dictionary=False)
-    assert len(bomb.getvalue()) < 2**16
-    monkeypatch.setattr("accord.workflows.exchange._MOST_UNPACKED", 10**6)
-    answer = upload(client, bomb.getvalue(), "texts.parquet")
-    assert answer.status_code == 422
-    assert "when unpacked" in answer.json()["detail"]
-    app.state.studio.writer.close()

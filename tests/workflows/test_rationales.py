@@ -18,10 +18,11 @@ def quiet(what, done, total):
     pass
 
 
-def project(*, marked=4, labelled=6):
+def project(*, marked=4, labelled=6, more=()):
     judgements = [("label", f"t{i}", label, None, None) for i, label in enumerate(LABELS[:labelled])]
     for i, text in enumerate(TEXTS[:marked]):
         judgements += [("span", f"t{i}", None, text.index(w), text.index(w) + len(w)) for w in CUES if w in text]
+    judgements += more
     kind, item, value, start, end = map(list, zip(*judgements, strict=True)) if judgements else ([], [], [], [], [])
     items = {"item_id": [f"t{i}" for i in range(len(TEXTS))], "text": TEXTS}
     columns = {"kind": kind, "item_id": item, "value": value, "start": start, "end": end}
@@ -67,3 +68,16 @@ def test_a_project_without_classes_is_refused():
         train(project(labelled=0), SETTINGS, quiet)
     with pytest.raises(InputError, match="no setting 'depth'"):
         train(project(), {"depth": 3}, quiet)
+
+
+def test_a_highlight_for_a_class_that_nobody_gave_the_text_is_refused():
+    with pytest.raises(InputError, match=r"one in 't1' is for '\+', but the text is '-'"):
+        train(project(more=[("span", "t1", "+", 2, 6)]), SETTINGS, quiet)
+
+
+def test_a_highlight_for_a_class_that_was_outvoted_is_left_out():
+    outvoted = [("label", "t4", "-", None, None), ("span", "t4", "-", 0, 1)]
+    plain, more = train(project(), SETTINGS, quiet), train(project(more=outvoted), SETTINGS, quiet)
+    assert (more.class_weights_ == plain.class_weights_).all()
+    named = [("span", "t4", "+", 2, 6), ("span", "t5", "a tag that is no class", 2, 6)]
+    assert train(project(more=named), SETTINGS, quiet).unmarked_.tolist() == []

@@ -1,5 +1,6 @@
 import random
 
+import numpy as np
 import pytest
 
 from accord.store import judgements, people, projects, questions, scores
@@ -92,3 +93,71 @@ def test_new_votes_change_the_ranking(sqlite):
     with sqlite.read() as c:
         after = {row["key"]: row["rank"] for row in scores.get_scores(c, key).result["rows"]}
     assert after[last["key"]] < last["rank"]
+
+
+def vote_on(c, project, rng, n, *, person):
+    """Append ``n`` random votes."""
+    texts, _ = projects.find_items(c, project, limit=None)
+    for _ in range(n):
+        one = rng.choice(texts)
+        other = rng.choice([text for text in texts if text.group_id == one.group_id and text.key != one.key])
+        vote = Judgement(
+            request_id=f"{rng.getrandbits(64):016x}", kind="pair", item=one.key, other=other.key,
+            value=rng.choice([0.0, 1.0]), person_id=person.id,
+        )  # fmt: skip
+        judgements.append(c, project, [vote])
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+def test_a_refit_starts_from_the_last_one_and_says_nearly_the_same(sqlite):
+    rng = random.Random(0)
+    with sqlite.write() as c:
+        key = store_project(c, open_example("arguments"), name="arguments", created_by=None)
+        judge = people.create_person(c, "Judge", password_hash=None)
+    first = refit(sqlite, key, rng=rng)
+    with sqlite.write() as c:
+        vote_on(c, key, rng, 40, person=judge)
+        counts = judgements.votes_per_item(c, key)
+    warm = refit(sqlite, key, rng=rng, last=first.fitted)
+    assert (first.is_warm, warm.is_warm) == (False, True)
+    with sqlite.read() as c:
+        ours = {row["key"]: row for row in scores.get_scores(c, key).result["rows"]}
+    assert {name: row["n_votes"] for name, row in ours.items()} == counts
+    cold = refit(sqlite, key, rng=rng)
+    assert not cold.is_warm
+    with sqlite.read() as c:
+        theirs = {row["key"]: row for row in scores.get_scores(c, key).result["rows"]}
+    names = list(ours)
+    together = np.corrcoef([ours[k]["score"] for k in names], [theirs[k]["score"] for k in names])
+    assert together[0, 1] > 0.97
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+def test_an_undo_or_many_new_votes_train_from_nothing(sqlite):
+    rng = random.Random(0)
+    with sqlite.write() as c:
+        key = store_project(c, open_example("arguments"), name="arguments", created_by=None)
+        judge = people.create_person(c, "Judge", password_hash=None)
+        vote_on(c, key, rng, 1, person=judge)
+    first = refit(sqlite, key, rng=rng)
+    with sqlite.write() as c:
+        (mine,) = judgements.last_of(c, key, judge.id)
+        judgements.undo(c, key, judge.id, request_id="take-it-back", undoes=mine.request_id)
+    undone = refit(sqlite, key, rng=rng, last=first.fitted)
+    assert not undone.is_warm
+    with sqlite.write() as c:
+        vote_on(c, key, rng, 200, person=judge)
+    assert not refit(sqlite, key, rng=rng, last=undone.fitted).is_warm
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+def test_the_queue_grows_with_the_answers(sqlite):
+    rng = random.Random(0)
+    with sqlite.write() as c:
+        key = store_project(c, open_example("arguments"), name="arguments", created_by=None)
+        judge = people.create_person(c, "Judge", password_hash=None)
+    busy = refit(sqlite, key, rng=rng)  # the example's 300 votes are all new
+    with sqlite.write() as c:
+        vote_on(c, key, rng, 1, person=judge)
+    quiet = refit(sqlite, key, rng=rng, last=busy.fitted)
+    assert busy.n_questions > quiet.n_questions == 120

@@ -1,5 +1,5 @@
 from accord.experiments.report import Row
-from accord.workflows.reproduce import Reproduction
+from accord.workflows.reproduce import Reproduction, wide_table
 
 
 def result(value):
@@ -9,7 +9,29 @@ def result(value):
 def test_a_new_page_holds_the_tables(tmp_path):
     page = tmp_path / "results" / "pairs.md"
     result(0.83).write(page)
-    assert "| gppl | accuracy | 0.8 | 0.83 | 0.7 … 0.9 | 32 |" in page.read_text()
+    assert "| row | accuracy | paper |" in page.read_text()
+    assert "| gppl | 0.8300 ± 0.1000 | 0.8 |" in page.read_text()
+
+
+def test_sizes_of_one_thing_share_a_line(tmp_path):
+    rows = tuple(
+        Row("active", f"{name}@{size}", metric, None, size / 100, size / 100, size / 100, 1)
+        for name in ("gppl", "random")
+        for size in (50, 100)
+        for metric in ("accuracy", "p_over_random")
+    )
+    lines = wide_table(rows)
+    assert lines.count("| row | @50 | @100 |") == 2
+    assert lines.count("| random | 0.5000 | 1.000 |") == 2
+    page = tmp_path / "pairs.md"
+    Reproduction("pairs", False, 1.0, rows).write(page)
+    assert "![pairs, active: ours and the paper's](pairs-table-active.svg)" in page.read_text()
+    assert (tmp_path / "pairs-table-active.svg").read_text().startswith("<?xml")
+
+
+def test_a_figure_that_is_missing_is_a_dash():
+    rows = [Row("strict", "gppl", "auc", None, 0.9, 0.9, 0.9, 1), Row("strict", "longer", "cee", 0.5, 0.4, 0.3, 0.5, 2)]
+    assert wide_table(rows)[-2:] == ["| gppl | 0.9000 | – | – |", "| longer | – | 0.4000 ± 0.1000 | 0.5 |"]
 
 
 def test_what_stands_around_the_tables_stays(tmp_path):

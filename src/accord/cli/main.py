@@ -1,7 +1,8 @@
 """The entry point: finds the command's file, runs it, and turns what goes wrong into one sentence and an exit code.
 
-Exit codes: 0 done; 2 bad input, one sentence on standard error; 130 stopped by Ctrl-C; 1 a bug in Accord, with its
-traceback. A command's file is imported only when the command is used, so that ``accord --help`` is fast.
+Exit codes: 0 done; 2 bad input, one sentence on standard error; 130 stopped by Ctrl-C; 141 the reader of the output
+went away, as of ``accord … | head``; 1 a bug in Accord, with its traceback. A command's file is imported only when the
+command is used, so that ``accord --help`` is fast.
 """
 
 import os
@@ -31,7 +32,7 @@ COMMANDS = {
     "studio": ("studio", "Open the web page where people judge."),
     "export": ("export", "Write a project as tables or as another tool's files."),
 }
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_BAD_INPUT, _INTERRUPTED, _CLOSED_PIPE = 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, SystemExit) and error.code in (0, None):
             return 0
         _silence_stdout()
-        return _fail("the reader of the output closed before everything was written.")
+        return _CLOSED_PIPE
     except KeyboardInterrupt:
         _say("stopped.")
         return _INTERRUPTED

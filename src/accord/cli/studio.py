@@ -1,11 +1,12 @@
 """``accord studio``: the web page where people judge."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from accord.cli.frame import command_app
-from accord.errors import MissingDependencyError
+from accord.errors import InputError, MissingDependencyError
 
 app = command_app()
 
@@ -20,6 +21,14 @@ def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8765,
     https: Annotated[bool, typer.Option("--https", help="Behind an HTTPS proxy: cookies over HTTPS only.")] = False,
+    label_studio: Annotated[
+        str | None,
+        typer.Option(metavar="PROJECT", help="Make a new secret address of a project, as a model for Label Studio."),
+    ] = None,
+    label_studio_model: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A model of 'accord train' to suggest with, in place of the project's own."),
+    ] = None,
 ) -> None:
     """Open the web page where people judge."""
     try:
@@ -27,10 +36,15 @@ def studio(
     except ModuleNotFoundError as error:
         raise MissingDependencyError(f"the studio needs {error.name}. Install accord[studio].") from error
 
+    if label_studio_model is not None and label_studio is None:
+        raise InputError("--label-studio-model needs the project that it serves. Give --label-studio PROJECT too.")
+
     def announce(address: Address) -> None:
         typer.echo(f"Accord studio: {address.url}")
         if address.first_link is not None:
             typer.echo(f"First owner, once: {address.first_link}")
+        if address.label_studio is not None:
+            typer.echo(f"For Label Studio, secret: {address.label_studio}")
         typer.echo("Stop with Ctrl-C.")
 
     serve(
@@ -40,4 +54,6 @@ def studio(
         demo=demo,
         announce=announce,
         secure_cookies=https,
+        label_studio=label_studio,
+        label_studio_model=label_studio_model,
     )

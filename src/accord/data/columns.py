@@ -20,6 +20,7 @@ __all__ = [
     "look_up",
     "numbers",
     "positions",
+    "read_only",
     "text_column",
     "unique_ids",
     "whole_numbers",
@@ -27,10 +28,25 @@ __all__ = [
 
 
 def frozen(array: AnyArray) -> AnyArray:
-    """A read-only view, so that no record is changed behind its owner's back."""
+    """A read-only array that nobody can change: a copy, unless it and what it is a view of are read-only already."""
+    if not _is_fixed(array):
+        array = array.copy()
+    return read_only(array)
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """A read-only view, for what is too large to copy; its owner can still change it."""
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _is_fixed(array: Any) -> bool:
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return True
 
 
 def _object_array(values: Any) -> ObjectArray:

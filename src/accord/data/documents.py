@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from accord.data.columns import frozen, positions, text_column, unique_ids
+from accord.data.columns import frozen, positions, read_only, text_column, unique_ids
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
@@ -30,6 +30,7 @@ class Items:
         Unique ids; stored as strings.
     texts : array of shape (n_items,), optional
     features : array or sparse matrix of shape (n_items, n_features), optional
+        Not copied; everything else is.
     feature_groups : mapping of name to slice, optional
         Which columns of ``features`` belong to which named group.
     groups : array of shape (n_items,), optional
@@ -68,10 +69,11 @@ class Items:
                 raise InputError(
                     f"features must have shape (n_items, n_features) = ({n}, …); they have {features.shape}."
                 )
-            put(self, "features", features if sp.issparse(features) else frozen(features))
+            put(self, "features", features if sp.issparse(features) else read_only(features))
         for name, column in self.meta.items():
             if len(column) != n:
                 raise InputError(f"meta column {name!r} must have {n} entries, one an item; it has {len(column)}.")
+        put(self, "meta", {name: frozen(np.asarray(column)) for name, column in self.meta.items()})
 
     @property
     def n_items(self) -> int:
@@ -103,7 +105,7 @@ class Items:
             feature_groups=self.feature_groups,
             groups=take(self.groups),
             authors=take(self.authors),
-            meta={name: np.asarray(column)[rows] for name, column in self.meta.items()},
+            meta={name: column[rows] for name, column in self.meta.items()},
         )
 
     def with_features(self, features: Any, groups: Mapping[str, slice] | None = None) -> "Items":

@@ -226,18 +226,27 @@ class Project:
 
         Where people disagree, the label most of them gave; of equally many, the one given first.
         """
-        given = self._judgements("label", "item_id", "value")
-        ids = self.item_table.column("item_id").to_numpy()
-        labels = np.full(len(ids), None, dtype=object)
-        if not given.num_rows:
+        item, label = self.given_labels()
+        labels = np.full(self.item_table.num_rows, None, dtype=object)
+        if not len(item):
             return labels
-        item, label = _frame(given).to_numpy(object).T
-        places = {name: place for place, name in enumerate(ids)}
-        votes = pd.DataFrame({"item": [places[name] for name in item], "label": label, "row": np.arange(len(label))})
+        votes = pd.DataFrame({"item": item, "label": label, "row": np.arange(len(label))})
         tally = votes.groupby(["item", "label"], sort=False)["row"].agg(["size", "min"]).reset_index()
         first = tally.sort_values(["item", "size", "min"], ascending=[True, False, True]).drop_duplicates("item")
         labels[first["item"].to_numpy()] = first["label"].to_numpy(object)
         return labels
+
+    def given_labels(self) -> tuple[IntArray, ObjectArray]:
+        """Every label that somebody gave: positions of the texts and the labels, both of shape (n_given,)."""
+        given = _frame(self._judgements("label", "item_id", "value"))
+        places = {name: place for place, name in enumerate(self.item_table.column("item_id").to_numpy())}
+        item = np.array([places[name] for name in given["item_id"]], dtype=np.int64)
+        return item, given["value"].to_numpy(object)
+
+    def span_labels(self) -> ObjectArray:
+        """The label that each span of :meth:`rationales` names, shape (n_spans,); ``None`` where it names none."""
+        frame = _frame(self._judgements("span", "start", "value"))
+        return frame.loc[frame["start"].notna(), "value"].to_numpy(object)
 
     def _judgements(self, kind: str, *columns: str) -> pa.Table:
         """Some columns of the judgements of one kind that were answered and not taken back."""

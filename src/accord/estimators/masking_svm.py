@@ -1,5 +1,6 @@
 """The masking SVM of Zaidan, Eisner and Piatko (2007): a comparison for the model of the annotator."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.rationales import inside_tags
 from accord.errors import InputError
-from accord.features.highlights import given_spans
+from accord.features.highlights import given_classes, given_spans
 from accord.features.rationales import Tokens, Vocabulary, read_tokens
+from accord.features.text import as_texts
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["MASKING_GRID", "MaskingSVMClassifier", "choose_masking", "contrasts", "fit_masking", "unit_rows"]
@@ -132,7 +134,9 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, *, rationales: Any = None) -> "MaskingSVMClassifier":
         """Learn from two classes of texts and the spans highlighted in some; see :class:`RationaleClassifier`."""
-        texts, labels = list(X), np.asarray(y)
+        texts, labels = as_texts(X), given_classes(y)
+        if len(texts) != len(labels):
+            raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
             raise InputError(
@@ -153,28 +157,29 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Score of the second class, shape (n_texts,)."""
         check_is_fitted(self)
-        presence = Vocabulary(self.vocabulary_).presence(self._read(list(X)).strings)
+        presence = Vocabulary(self.vocabulary_).presence(self._read(X).strings)
         return np.asarray(unit_rows(presence) @ self.coef_[0])
 
     def predict(self, X: Any) -> Any:
         """The class of each text, shape (n_texts,)."""
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
-    def _read(self, texts: list[str]) -> Tokens:
+    def _read(self, texts: Sequence[str]) -> Tokens:
         return read_tokens(texts, tokeniser=self.tokeniser, lowercase=self.lowercase, transitions="plain")
 
     def _choose(self, design: Any, signs: IntArray, lost: Any, text: IntArray) -> tuple[float, float]:
-        grid = [
-            (mu, weight)
+        pairs = [
+            (
+                mu if self.mu == "auto" else float(self.mu),
+                weight if self.contrast_weight == "auto" else float(self.contrast_weight),
+            )
             for mu, weight in MASKING_GRID
-            if self.mu in ("auto", mu) and self.contrast_weight in ("auto", weight)
         ]
+        grid = list(dict.fromkeys(pairs))
         if self.mu != "auto" and self.contrast_weight != "auto":
             return float(self.mu), float(self.contrast_weight)
         if not len(text):
-            return grid[0] if grid else MASKING_GRID[0]
-        if not grid:
-            raise InputError("give both mu and contrast_weight as numbers, or leave both at 'auto'.")
+            return grid[0]
         if np.bincount((signs + 1) // 2).min() < self.n_inner_folds:
             raise InputError(
                 f"choosing mu and contrast_weight needs {self.n_inner_folds} texts of every class. "

@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["PhraseFeatures", "as_matrix", "as_texts", "is_matrix", "phrase_counts"]
+__all__ = ["PhraseFeatures", "as_matrix", "is_matrix", "phrase_counts"]
 
 # Words keep their apostrophes ("wasn't"); the signs are those that carry feeling or price.
 _TOKEN = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
@@ -107,26 +108,15 @@ def is_matrix(x: Any) -> bool:
         return True
     if isinstance(x, list | tuple):
         return bool(len(x)) and not isinstance(x[0], str)
-    return getattr(x, "ndim", 1) == 2
+    return is_table(x) or getattr(x, "ndim", 1) == 2
 
 
 def as_matrix(x: Any) -> Any:
     """Features as a sparse matrix of finite numbers."""
     try:
-        matrix = sp.csr_array(x, dtype=np.float64)
+        matrix = sp.csr_array(as_frame(x).to_numpy() if is_table(x) else x, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
     if not np.isfinite(matrix.data).all():
         raise InputError("features must be finite numbers; one is not. Fill it in or drop its row.")
     return matrix
-
-
-def as_texts(x: Any) -> list[str]:
-    """Texts as a list of strings."""
-    texts = list(x)
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(
-                f"every text must be a string; row {row + 1} is {type(text).__name__}. Use '' for a missing text."
-            )
-    return texts

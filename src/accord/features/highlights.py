@@ -3,16 +3,29 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from accord.data.rationales import Rationales, inside_tags
+from accord.data.tables import as_list
 from accord.errors import InputError
 from accord.features.rationales import Tokens
-from accord.typing import BoolArray, IntArray, ObjectArray
+from accord.typing import AnyArray, BoolArray, IntArray, ObjectArray
 
-__all__ = ["Annotation", "annotations_of", "checked_spans", "given_spans"]
+__all__ = ["Annotation", "annotations_of", "checked_spans", "given_classes", "given_spans"]
 
 # One annotation of one text: the row, the annotator's position, and which tokens were highlighted.
 Annotation = tuple[int, int, BoolArray]
+
+
+def given_classes(y: Any) -> AnyArray:
+    """Classes of texts, shape (n_texts,), none missing."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InputError(f"classes must have one entry a text; their shape is {labels.shape}.")
+    missing = np.flatnonzero(pd.isna(labels))
+    if len(missing):
+        raise InputError(f"every text needs a class; row {missing[0] + 1} has none. Drop that text.")
+    return labels
 
 
 def given_spans(
@@ -30,6 +43,7 @@ def given_spans(
     """
     if rationales is None:
         return []
+    texts = as_list(texts)
     if isinstance(rationales, Rationales):
         spans = _spans_of_record(rationales, texts)
     else:
@@ -101,9 +115,12 @@ def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntA
         The text's class; a span that speaks for another one is refused.
     """
     found: list[list[int]] = []
+    for span in spans:
+        if np.ndim(span) == 0 or len(span) not in (2, 3) or any(place % 1 for place in span[:2]):
+            raise InputError(
+                f"a span is (start, end) or (start, end, label), in whole characters; row {row + 1} has {span!r}."
+            )
     for span in sorted(([*span] for span in spans), key=lambda span: span[0]):
-        if len(span) not in (2, 3):
-            raise InputError(f"a span is (start, end) or (start, end, label); row {row + 1} has {tuple(span)!r}.")
         start, end = int(span[0]), int(span[1])
         if not 0 <= start < end <= len(text):
             raise InputError(

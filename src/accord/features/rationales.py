@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from accord.data.rationales import whitespace_tokens, word_tokens
 from accord.errors import InputError
+from accord.features.text import as_texts
 from accord.typing import IntArray, ObjectArray
 
 __all__ = [
@@ -144,9 +145,7 @@ def read_tokens(
     strings: list[list[str]] = []
     spans: list[IntArray] = [np.zeros((0, 2), dtype=np.int64)]
     places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"every text must be a string; row {row + 1} is {type(text).__name__} {text!r}.")
+    for text in as_texts(texts):
         words, where = cut(text)
         strings.append([word.lower() for word in words] if lowercase else list(words))
         spans.append(np.asarray(where, dtype=np.int64).reshape(-1, 2))

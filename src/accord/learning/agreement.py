@@ -38,6 +38,7 @@ class AgreementModel:
     centre: FloatArray  # (n_evidence,)
     scale: FloatArray  # (n_evidence,)
     second: FloatArray  # (n_evidence + 1,): the last entry is the intercept
+    prior: float  # log odds of one mind over all training texts
 
 
 def agreement_labels(ranks: IntArray) -> IntArray:
@@ -179,7 +180,8 @@ def fit_agreement(
         second = fit_calibration(inputs[train], labels[train, None], penalty=1.0)[:, 0]
         scores[test] = inputs[test] @ second[:-1] + second[-1]
     second = fit_calibration(inputs, labels[:, None], penalty=1.0)[:, 0]
-    return AgreementModel(weights, bias, relative, stacked, centre, scale, second), scores
+    prior = float(np.log((labels == 1).sum() + 0.5) - np.log((labels == 0).sum() + 0.5))
+    return AgreementModel(weights, bias, relative, stacked, centre, scale, second, prior), scores
 
 
 def agreement_inputs(model: AgreementModel, x: Any) -> FloatArray:

@@ -1,8 +1,8 @@
 """Good Grief training with what is left to development data: the weight α of the agreement model, and the passes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,10 +10,12 @@ from accord.inference.good_grief import good_grief_decode
 from accord.learning.prank import PRankWeights, UpdateRule, aspect_similarity, prank_scores, train_prank
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["ALPHAS", "GoodGrief", "choose_and_fit", "fit_good_grief", "good_grief_ranks", "mean_distance"]
+__all__ = ["ALPHAS", "GoodGrief", "Training", "choose_and_fit", "fit_good_grief", "good_grief_ranks", "mean_distance"]
 
 # Scores of unit-length texts and log odds of agreement are both of the order of one. 0 is the agreement model ignored.
-ALPHAS = (0.0, 0.5, 1.0, 2.0, 4.0)
+ALPHAS = (0.0, 0.1, 0.3, 1.0)
+# Whether the rankers are trained on their own, on jointly decoded ranks, or as development texts say.
+Training = Literal["apart", "joint", "chosen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +26,23 @@ class GoodGrief:
     alpha: float
     n_epochs: int
     curve: FloatArray  # (n_epochs tried,): development loss after each pass, at the α chosen
+    joint: bool  # whether α counted in training, not only in decoding
+
+
+_Tried = tuple[GoodGrief, FloatArray]  # a model and the development loss of each text
 
 
 def mean_distance(truth: IntArray, ranks: IntArray) -> float:
     """Ranking loss: mean |true − predicted| over the known ranks."""
     known = truth > 0
     return float(np.abs(truth.astype(np.float64) - ranks)[known].mean())
+
+
+def _distances(truth: IntArray, ranks: IntArray) -> FloatArray:
+    """Each text's share of the ranking loss, so that the mean of all is the loss; texts without ranks left out."""
+    known = truth > 0
+    total = np.where(known, np.abs(truth.astype(np.float64) - ranks), 0.0).sum(axis=1)
+    return np.asarray(total[known.any(axis=1)] * (known.any(axis=1).sum() / known.sum()))
 
 
 def good_grief_ranks(model: GoodGrief, x: Any, agreement: FloatArray) -> IntArray:
@@ -48,13 +61,18 @@ def fit_good_grief(
     n_epochs: int = 10,
     passes: int | None = None,
     similarity: bool = False,
-    joint_training: bool = True,
+    training: Training = "chosen",
     rule: UpdateRule = "crammer_singer",
     averaged: bool = True,
     n_orders: int = 5,
     rng: np.random.Generator,
 ) -> GoodGrief:
-    """Train with each α, and keep the α and the number of passes of least development loss.
+    """Train, and choose by development loss: the passes, then α, then whether to decode jointly in training too.
+
+    The passes are the best for rankers trained and decoded apart, so that Good Grief and PRank differ in nothing else;
+    α is the best for decoding those rankers. Rankers trained jointly (for each α, with passes of their own) take their
+    place only if they are better by more than one standard error of the difference: joint training moves every weight,
+    and a few hundred texts may show a gain where there is none.
 
     Parameters
     ----------
@@ -72,43 +90,53 @@ def fit_good_grief(
         Take this many passes instead of choosing.
     similarity : bool
         SIM: add the other aspects' scores, weighted by the cosine of their ranks.
-    joint_training : bool
-        Decode jointly in training too (train + decode), not only afterwards (decode).
+    training : {"chosen", "joint", "apart"}
+        "joint" always decodes jointly in training ([SB07] Figure 1), "apart" never does.
     rule, averaged, n_orders, rng
         As in :func:`~accord.learning.prank.train_prank`.
     """
     dev_x, dev_ranks, dev_agreement = development
     seed = int(rng.integers(2**63))  # every α sees the texts in the same orders
-    best: GoodGrief | None = None
-    history: list[PRankWeights] = []
-    for alpha in alphas:
-        if joint_training or not history:
-            history = train_prank(
-                x,
-                ranks,
-                n_ranks=n_ranks,
-                n_epochs=n_epochs,
-                rule=rule,
-                averaged=averaged,
-                similarity=aspect_similarity(ranks) if similarity else None,
-                agreement=alpha * agreement if joint_training else None,
-                rng=np.random.default_rng(seed),
-                n_orders=n_orders,
-            )
-        curve = np.array(
-            [
-                mean_distance(
-                    dev_ranks, good_grief_decode(prank_scores(step, dev_x), step.thresholds, alpha * dev_agreement)
-                )
-                for step in history
-            ]
+
+    def trained(alpha: float) -> list[PRankWeights]:
+        return train_prank(
+            x,
+            ranks,
+            n_ranks=n_ranks,
+            n_epochs=n_epochs,
+            rule=rule,
+            averaged=averaged,
+            similarity=aspect_similarity(ranks) if similarity else None,
+            agreement=alpha * agreement,
+            rng=np.random.default_rng(seed),
+            n_orders=n_orders,
         )
-        chosen = int(np.argmin(curve)) if passes is None else passes - 1
-        if best is None or curve[chosen] < best.curve[best.n_epochs - 1]:
-            best = GoodGrief(history[chosen], alpha, chosen + 1, curve)
-    if best is None:
-        raise ValueError("fit_good_grief needs at least one alpha")
-    return best
+
+    def losses(ranker: PRankWeights, alpha: float) -> FloatArray:
+        decoded = good_grief_decode(prank_scores(ranker, dev_x), ranker.thresholds, alpha * dev_agreement)
+        return _distances(dev_ranks, decoded)
+
+    def tried(history: list[PRankWeights], alpha: float, n_passes: int | None, *, joint: bool) -> _Tried:
+        by_pass = [losses(ranker, alpha) for ranker in history]
+        curve = np.array([texts.mean() for texts in by_pass])
+        chosen = int(np.argmin(curve)) + 1 if n_passes is None else n_passes
+        return GoodGrief(history[chosen - 1], alpha, chosen, curve, joint), by_pass[chosen - 1]
+
+    options: list[_Tried] = []
+    if training != "joint":
+        history = trained(0.0)
+        n_passes = tried(history, 0.0, passes, joint=False)[0].n_epochs
+        options.append(_best([tried(history, alpha, n_passes, joint=False) for alpha in alphas]))
+    joint_alphas = {"apart": [], "chosen": [alpha for alpha in alphas if alpha > 0], "joint": alphas}[training]
+    if joint_alphas:
+        options.append(_best([tried(trained(alpha), alpha, passes, joint=True) for alpha in joint_alphas]))
+    (first, first_losses), (last, last_losses) = options[0], options[-1]
+    gain = first_losses - last_losses
+    return last if gain.mean() > gain.std() / np.sqrt(len(gain)) else first
+
+
+def _best(options: list[_Tried]) -> _Tried:
+    return min(options, key=lambda option: float(option[1].mean()))
 
 
 def choose_and_fit(
@@ -122,7 +150,7 @@ def choose_and_fit(
     rng: np.random.Generator,
     **settings: Any,
 ) -> GoodGrief:
-    """Choose α and passes on a random part that the rankers do not train on, then train on everything.
+    """Choose α, passes and training on a random part that the rankers do not train on, then train on everything.
 
     ``agreement`` is cross-fitted, so that it may be used on either part. ``settings`` go to :func:`fit_good_grief`.
     """
@@ -136,6 +164,6 @@ def choose_and_fit(
         x[rest], ranks[rest], agreement[rest], held, alphas=alphas, passes=passes, rng=rng, **settings
     )
     everything = (x, ranks, agreement)
-    settings["n_epochs"] = chosen.n_epochs
+    settings |= {"n_epochs": chosen.n_epochs, "training": "joint" if chosen.joint else "apart"}
     final = fit_good_grief(*everything, everything, alphas=(chosen.alpha,), passes=chosen.n_epochs, rng=rng, **settings)
-    return GoodGrief(final.ranker, chosen.alpha, chosen.n_epochs, chosen.curve)
+    return replace(chosen, ranker=final.ranker)

@@ -6,21 +6,37 @@ names the request it takes back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, exists, func, select
+from sqlalchemy import Connection, Select, and_, bindparam, exists, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
 from accord.store.people import now
 from accord.store.tables import items, judgements, people
 
-__all__ = ["Judgement", "append", "effective", "export_rows", "last_of", "undo", "votes_per_item"]
+__all__ = [
+    "Judgement",
+    "append",
+    "count_of",
+    "effective",
+    "export_rows",
+    "last_of",
+    "pairs_of",
+    "undo",
+    "votes_per_item",
+]
 
 _BATCH = 2_000
-_INSERTS: Mapping[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+# Statements that every answer needs are built once: building them costs more than running them.
+_APPEND: Mapping[str, Any] = {
+    name: insert(judgements)
+    .on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
+    .returning(judgements.c.id)
+    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 
 
 @dataclass(frozen=True)
@@ -58,13 +74,10 @@ _COLUMNS = tuple(field.name for field in fields(Judgement))
 def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> int:
     """Append rows; rows whose ``request_id`` is stored already are left alone. Returns how many were new."""
     moment = now()
-    values = [{**asdict(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
-    dialect_insert = _INSERTS[connection.dialect.name]
-    statement = (
-        dialect_insert(judgements)
-        .on_conflict_do_nothing(index_elements=["project_id", "request_id", "part"])
-        .returning(judgements.c.id)
-    )
+    values = [{**vars(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
+    statement = _APPEND[connection.dialect.name]
+    if len(values) == 1:
+        return len(connection.execute(statement, values[0]).all())
     return sum(len(connection.execute(statement, chunk).all()) for chunk in _chunks(values))
 
 
@@ -94,22 +107,21 @@ def undo(connection: Connection, project_id: int, person_id: int, *, request_id:
     )
 
 
-def _stands() -> Any:
-    """The condition that a judgement is no undo and was not undone."""
-    taken_back = judgements.alias("taken_back")
-    return and_(
-        judgements.c.kind != "undo",
-        ~exists().where(
-            taken_back.c.project_id == judgements.c.project_id, taken_back.c.undoes == judgements.c.request_id
-        ),
-    )
+_taken_back = judgements.alias("taken_back")
+# A judgement stands if it is no undo and was not undone.
+_STANDS = and_(
+    judgements.c.kind != "undo",
+    ~exists().where(
+        _taken_back.c.project_id == judgements.c.project_id, _taken_back.c.undoes == judgements.c.request_id
+    ),
+)
 
 
 def effective(project_id: int, *columns: Any) -> Select[Any]:
     """A query for the judgements of a project that stand, in the order given."""
     return (
         select(*(columns or (judgements,)))
-        .where(judgements.c.project_id == project_id, _stands())
+        .where(judgements.c.project_id == project_id, _STANDS)
         .order_by(judgements.c.id)
     )
 
@@ -122,13 +134,40 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     )
 
 
+_COUNT_OF = select(func.count()).where(
+    judgements.c.project_id == bindparam("project"),
+    judgements.c.person_id == bindparam("person"),
+    judgements.c.part == 0,
+    _STANDS,
+)
+
+
+def count_of(connection: Connection, project_id: int, person_id: int) -> int:
+    """How many answers of a person stand."""
+    return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
+
+
+_PAIRS_OF = select(judgements.c.item, judgements.c.other).where(
+    judgements.c.project_id == bindparam("project"),
+    judgements.c.person_id == bindparam("person"),
+    judgements.c.other.is_not(None),
+    _STANDS,
+)
+
+
+def pairs_of(connection: Connection, project_id: int, person_id: int) -> set[frozenset[int]]:
+    """The pairs of texts about which answers of a person stand."""
+    rows = connection.execute(_PAIRS_OF, {"project": project_id, "person": person_id})
+    return {frozenset((row.item, row.other)) for row in rows}
+
+
 def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
     """How many standing judgements name each text, by key."""
     counts: dict[int, int] = {}
     for column in (judgements.c.item, judgements.c.other):
         query = (
             select(column, func.count())
-            .where(judgements.c.project_id == project_id, _stands(), column.is_not(None), judgements.c.status == "done")
+            .where(judgements.c.project_id == project_id, _STANDS, column.is_not(None), judgements.c.status == "done")
             .group_by(column)
         )
         for key, count in connection.execute(query):
@@ -160,7 +199,7 @@ def export_rows(connection: Connection, project_id: int, *, standing: bool = Tru
         .order_by(judgements.c.id)
     )
     if standing:
-        query = query.where(_stands())
+        query = query.where(_STANDS)
     result = connection.execution_options(yield_per=_BATCH).execute(query)
     for row in result.mappings():
         yield {**row, "annotator_id": row["annotator_id"] or row["person_name"]}

@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from accord.errors import InputError
@@ -24,6 +24,7 @@ __all__ = [
     "create_person",
     "end_session",
     "find_invite",
+    "hash_token",
     "members",
     "password_hash_of",
     "person_of_session",
@@ -61,7 +62,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _hash(token: str) -> str:
+def hash_token(token: str) -> str:
+    """What is stored of a secret token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -103,25 +105,28 @@ def start_session(connection: Connection, person_id: int) -> str:
     connection.execute(delete(sessions).where(sessions.c.expires_at < now()))
     connection.execute(
         insert(sessions).values(
-            token_hash=_hash(token), person_id=person_id, created_at=now(), expires_at=now() + _SESSION_LIFE
+            token_hash=hash_token(token), person_id=person_id, created_at=now(), expires_at=now() + _SESSION_LIFE
         )
     )
     return token
 
 
+_HOLDER = (
+    select(people.c.id, people.c.name, people.c.is_admin)
+    .join(sessions, sessions.c.person_id == people.c.id)
+    .where(sessions.c.token_hash == bindparam("token"), sessions.c.expires_at > bindparam("moment"))
+)
+
+
 def person_of_session(connection: Connection, token: str) -> Person | None:
     """Who holds a session token, or ``None`` where it is unknown or too old."""
-    row = connection.execute(
-        select(people.c.id, people.c.name, people.c.is_admin)
-        .join(sessions, sessions.c.person_id == people.c.id)
-        .where(sessions.c.token_hash == _hash(token), sessions.c.expires_at > now())
-    ).first()
+    row = connection.execute(_HOLDER, {"token": hash_token(token), "moment": now()}).first()
     return None if row is None else Person(row.id, row.name, row.is_admin)
 
 
 def end_session(connection: Connection, token: str) -> None:
     """Forget a session."""
-    connection.execute(delete(sessions).where(sessions.c.token_hash == _hash(token)))
+    connection.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
 
 
 def create_invite(
@@ -141,7 +146,7 @@ def create_invite(
     token = secrets.token_urlsafe(24)
     connection.execute(
         insert(invites).values(
-            token_hash=_hash(token), project_id=project_id, role=role, created_by=created_by,
+            token_hash=hash_token(token), project_id=project_id, role=role, created_by=created_by,
             created_at=now(), expires_at=now() + life, uses_left=uses,
         )
     )  # fmt: skip
@@ -152,7 +157,7 @@ def find_invite(connection: Connection, token: str) -> Invite | None:
     """What an invite is good for, or ``None`` where it is unknown, used up or too old."""
     row = connection.execute(
         select(invites.c.project_id, invites.c.role).where(
-            invites.c.token_hash == _hash(token), invites.c.expires_at > now(), invites.c.uses_left > 0
+            invites.c.token_hash == hash_token(token), invites.c.expires_at > now(), invites.c.uses_left > 0
         )
     ).first()
     return None if row is None else Invite(row.project_id, row.role)
@@ -164,7 +169,7 @@ def accept_invite(connection: Connection, token: str, person_id: int) -> Invite:
     if invite is not None:
         taken = connection.execute(
             update(invites)
-            .where(invites.c.token_hash == _hash(token), invites.c.uses_left > 0)
+            .where(invites.c.token_hash == hash_token(token), invites.c.uses_left > 0)
             .values(uses_left=invites.c.uses_left - 1)
         )
         if taken.rowcount == 1:

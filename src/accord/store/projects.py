@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
 
 from accord.errors import InputError
-from accord.store.people import add_member, now
-from accord.store.tables import audit, items, judgements, links, memberships, projects
+from accord.store.people import Person, add_member, hash_token, now
+from accord.store.tables import audit, items, judgements, links, memberships, people, projects, sessions
 
 __all__ = [
+    "Admission",
     "StoredItem",
     "StoredProject",
     "add_items",
     "add_links",
+    "admit",
     "adopt",
     "audit_log",
     "change_project",
@@ -26,7 +28,10 @@ __all__ = [
     "groups_of",
     "items_by_id",
     "items_by_key",
+    "items_by_text",
+    "keys_of_group",
     "note",
+    "nth_key",
     "projects_of",
 ]
 
@@ -105,6 +110,43 @@ def get_project(connection: Connection, project_id: int) -> StoredProject | None
     return None if row is None else _project(row)
 
 
+# Who holds a session, the person's role in a project and the project itself, in one statement.
+_ADMIT = (
+    select(
+        people.c.id.label("person_id"),
+        people.c.name.label("person_name"),
+        people.c.is_admin,
+        memberships.c.role,
+        projects,
+    )
+    .join(sessions, sessions.c.person_id == people.c.id)
+    .outerjoin(
+        memberships,
+        and_(memberships.c.person_id == people.c.id, memberships.c.project_id == bindparam("project")),
+    )
+    .outerjoin(projects, projects.c.id == memberships.c.project_id)
+    .where(sessions.c.token_hash == bindparam("token"), sessions.c.expires_at > bindparam("moment"))
+)
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Who holds a session, and the project with the person's role in it, where there is one."""
+
+    person: Person
+    role: str | None
+    project: StoredProject | None
+
+
+def admit(connection: Connection, token: str, project_id: int) -> Admission | None:
+    """Who holds a session token and what that person may do in a project; ``None`` where the token is no good."""
+    row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
+    if row is None:
+        return None
+    person = Person(row.person_id, row.person_name, row.is_admin)
+    return Admission(person, row.role, None if row.role is None else _project(row))
+
+
 def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProject, str]]:
     """The projects in which a person has a role, with the role, newest first."""
     rows = connection.execute(
@@ -176,9 +218,14 @@ def get_item(connection: Connection, project_id: int, key: int) -> StoredItem | 
     return None if row is None else _item(row)
 
 
+_BY_KEY = select(items).where(
+    items.c.project_id == bindparam("project"), items.c.id.in_(bindparam("keys", expanding=True))
+)
+
+
 def items_by_key(connection: Connection, project_id: int, keys: Iterable[int]) -> dict[int, StoredItem]:
     """Some texts of a project by key; keys of other projects are not found."""
-    rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.id.in_(list(keys))))
+    rows = connection.execute(_BY_KEY, {"project": project_id, "keys": list(keys)})
     return {row.id: _item(row) for row in rows}
 
 
@@ -186,6 +233,16 @@ def items_by_id(connection: Connection, project_id: int, ids: Iterable[str]) -> 
     """Some texts of a project by the id that people gave them."""
     rows = connection.execute(select(items).where(items.c.project_id == project_id, items.c.item_id.in_(list(ids))))
     return {row.item_id: _item(row) for row in rows}
+
+
+def items_by_text(connection: Connection, project_id: int, texts: Iterable[str]) -> dict[str, StoredItem]:
+    """Some texts of a project by their words; of equal texts the first."""
+    rows = connection.execute(
+        select(items)
+        .where(items.c.project_id == project_id, items.c.text.in_(list(texts)))
+        .order_by(items.c.position.desc())
+    )
+    return {row.text: _item(row) for row in rows}
 
 
 def find_items(
@@ -211,15 +268,35 @@ def find_items(
     return [_item(row) for row in rows], total
 
 
-def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None, int]]:
-    """The groups (topics, threads) of a project with their number of texts, in order of first appearance."""
-    rows = connection.execute(
-        select(items.c.group_id, func.count().label("n"))
-        .where(items.c.project_id == project_id)
-        .group_by(items.c.group_id)
-        .order_by(func.min(items.c.position))
+_GROUPS = (
+    select(items.c.group_id, func.count().label("n"))
+    .where(items.c.project_id == bindparam("project"))
+    .group_by(items.c.group_id)
+)
+_KEYS = (
+    select(items.c.id)
+    .where(
+        items.c.project_id == bindparam("project"),
+        items.c.group_id.is_not_distinct_from(bindparam("group", type_=items.c.group_id.type)),
     )
-    return [(row.group_id, row.n) for row in rows]
+    .order_by(items.c.id)
+)
+_NTH_KEY = _KEYS.offset(bindparam("place")).limit(1)
+
+
+def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None, int]]:
+    """The groups (topics, threads) of a project with their number of texts."""
+    return [(row.group_id, row.n) for row in connection.execute(_GROUPS, {"project": project_id})]
+
+
+def keys_of_group(connection: Connection, project_id: int, group_id: str | None) -> list[int]:
+    """The keys of the texts of a group (``None``: of those that have none), smallest first."""
+    return list(connection.execute(_KEYS, {"project": project_id, "group": group_id}).scalars())
+
+
+def nth_key(connection: Connection, project_id: int, group_id: str | None, place: int) -> int:
+    """One of the keys of a group, without reading the others."""
+    return connection.execute(_NTH_KEY, {"project": project_id, "group": group_id, "place": place}).scalar_one()
 
 
 def count_judgements(connection: Connection, project_id: int) -> int:

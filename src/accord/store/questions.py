@@ -4,11 +4,11 @@ Two people are not asked the same question at once. A lease that runs out gives 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, or_, select, update
 
 from accord.store.people import now
 from accord.store.tables import judgements, questions
@@ -61,6 +61,46 @@ def count_open(connection: Connection, project_ids: Iterable[int]) -> dict[int, 
     return {row[0]: row[1] for row in rows}
 
 
+# Statements are built once: building them costs more than running them.
+_OF_PROJECT = questions.c.project_id == bindparam("project")
+_FREE = or_(questions.c.leased_until.is_(None), questions.c.leased_until < bindparam("moment"))
+_asked = judgements.alias("asked")
+
+
+def _answered(item: Any, other: Any) -> Any:
+    """Whether the person has answered a question about these two texts, named in this order."""
+    return exists().where(
+        _asked.c.person_id == bindparam("person"),
+        _asked.c.item == item,
+        _asked.c.other.is_not_distinct_from(other),
+        _asked.c.strategy.is_distinct_from("repeat"),
+    )
+
+
+def _take(condition: Any) -> Any:
+    """Lease the first questions that fulfil a condition and that the person has not answered."""
+    answered = or_(_answered(questions.c.item, questions.c.other), _answered(questions.c.other, questions.c.item))
+    wanted = (
+        select(questions.c.id)
+        .where(_OF_PROJECT, condition, or_(questions.c.strategy == "repeat", ~answered))
+        .order_by(questions.c.order_key)
+        .limit(bindparam("most"))
+        .with_for_update(skip_locked=True, of=questions)
+    )
+    return (
+        update(questions)
+        .where(questions.c.id.in_(wanted))
+        .values(leased_by=bindparam("person"), leased_until=bindparam("until"))
+        .returning(*_COLUMNS, questions.c.order_key)
+    )
+
+
+_COLUMNS = tuple(questions.c[field.name] for field in fields(Question))
+_TAKE_HELD = _take(questions.c.leased_by == bindparam("person"))
+_TAKE_FREE = _take(_FREE)
+_CLOSE = delete(questions).where(_OF_PROJECT, questions.c.id == bindparam("question")).returning(*_COLUMNS)
+
+
 def lease(
     connection: Connection, project_id: int, person_id: int, *, limit: int = 1, life: timedelta = _LEASE
 ) -> list[Question]:
@@ -69,39 +109,13 @@ def lease(
     Questions that the person holds come first, so that reloading a page shows the same ones.
     """
     moment = now()
-    # Never NULL, because the two databases sort NULL to different ends.
-    mine = questions.c.leased_by.is_not_distinct_from(person_id)
-    free = or_(questions.c.leased_until.is_(None), questions.c.leased_until < moment)
-    answered = or_(
-        _answered(person_id, questions.c.item, questions.c.other),
-        _answered(person_id, questions.c.other, questions.c.item),
-    )
-    query = (
-        select(questions)
-        .where(questions.c.project_id == project_id, or_(mine, free), or_(questions.c.strategy == "repeat", ~answered))
-        .order_by(mine.desc(), questions.c.order_key)
-        .limit(limit)
-        .with_for_update(skip_locked=True, of=questions)
-    )
-    rows = connection.execute(query).all()
-    if rows:
-        connection.execute(
-            update(questions)
-            .where(questions.c.id.in_([row.id for row in rows]))
-            .values(leased_by=person_id, leased_until=moment + life)
-        )
-    return [Question(row.id, row.item, row.other, row.strategy, row.propensity, row.model_version) for row in rows]
-
-
-def _answered(person_id: int, item: Any, other: Any) -> Any:
-    """Whether the person has answered a question about these two texts, named in this order."""
-    asked = judgements.alias()
-    return exists().where(
-        asked.c.person_id == person_id,
-        asked.c.item == item,
-        asked.c.other.is_not_distinct_from(other),
-        asked.c.strategy.is_distinct_from("repeat"),
-    )
+    values = {"project": project_id, "person": person_id, "moment": moment, "until": moment + life}
+    taken: list[Question] = []
+    for statement in (_TAKE_HELD, _TAKE_FREE):
+        if len(taken) < limit:
+            rows = connection.execute(statement, {**values, "most": limit - len(taken)}).all()
+            taken += [Question(*row[:-1]) for row in sorted(rows, key=lambda row: row.order_key)]
+    return taken
 
 
 def hold(
@@ -128,10 +142,5 @@ def hold(
 
 def close(connection: Connection, project_id: int, question_id: int) -> Question | None:
     """Take an answered question out of the queue; returns it, or ``None`` if it was gone."""
-    row = connection.execute(
-        select(questions).where(questions.c.project_id == project_id, questions.c.id == question_id)
-    ).first()
-    if row is None:
-        return None
-    connection.execute(delete(questions).where(questions.c.id == question_id))
-    return Question(row.id, row.item, row.other, row.strategy, row.propensity, row.model_version)
+    row = connection.execute(_CLOSE, {"project": project_id, "question": question_id}).first()
+    return None if row is None else Question(*row)

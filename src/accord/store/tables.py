@@ -14,6 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -23,6 +24,7 @@ from sqlalchemy import (
 
 __all__ = [
     "audit",
+    "connections",
     "invites",
     "items",
     "judgements",
@@ -207,4 +209,16 @@ audit = Table(
     Column("at", _Time, nullable=False),
     Column("action", String(60), nullable=False),
     Column("detail", JSON, nullable=False),
+)
+
+# A project that another program may ask for suggestions and send annotations to, and the model that it is served with.
+connections = Table(
+    "connections",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("created_by", ForeignKey("people.id")),
+    Column("created_at", _Time, nullable=False),
+    Column("model_version", String(60)),
+    Column("model", LargeBinary),
 )

@@ -2,7 +2,7 @@
 
 Each commit waits for the disk. With many people answering at once, the writes that arrive during one commit share the
 next one. A caller hears of success only after the commit, so nothing acknowledged can be lost; one write that breaks a
-rule fails alone.
+rule fails alone. A job may run twice, the first time without effect, so it only reads and writes the database.
 """
 
 import queue
@@ -19,6 +19,10 @@ __all__ = ["Writer"]
 
 Result = TypeVar("Result")
 _Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+
+
+class _WorkError(Exception):
+    """A job failed before its transaction was committed, so that nothing of the batch is stored."""
 
 
 class Writer:
@@ -59,29 +63,42 @@ class Writer:
                     stop = True
                     break
                 batch.append(job)
-            self._commit(batch)
+            self._commit([job for job in batch if job[1].set_running_or_notify_cancel()])
             if stop:
                 return
 
     def _commit(self, batch: list[_Job]) -> None:
-        done: list[tuple[Future[Any], Any]] = []
-        failed: list[tuple[Future[Any], Exception]] = []
         try:
-            with self._database.write() as connection:
-                for work, future in batch:
-                    try:
-                        with connection.begin_nested():
-                            done.append((future, work(connection)))
-                    except Exception as error:
-                        if connection.invalidated:
-                            raise
-                        failed.append((future, error))
+            try:
+                outcomes = self._together(batch)
+            except _WorkError:
+                outcomes = self._one_by_one(batch)
         except Exception as error:  # noqa: BLE001 - the commit itself failed: everybody in the batch hears of it
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
-            return
-        for future, reason in failed:
-            future.set_exception(reason)
-        for future, result in done:
-            future.set_result(result)
+            outcomes = [error] * len(batch)
+        for (_, future), outcome in zip(batch, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def _together(self, batch: list[_Job]) -> list[Any]:
+        """The results of all jobs, in one transaction; the first job that fails undoes them all."""
+        with self._database.write() as connection:
+            try:
+                return [work(connection) for work, _ in batch]
+            except Exception as error:
+                raise _WorkError from error
+
+    def _one_by_one(self, batch: list[_Job]) -> list[Any]:
+        """The result or the error of each job; one that fails undoes itself alone, which costs a savepoint each."""
+        outcomes: list[Any] = []
+        with self._database.write() as connection:
+            for work, _ in batch:
+                try:
+                    with connection.begin_nested():
+                        outcomes.append(work(connection))
+                except Exception as error:
+                    if connection.invalidated:
+                        raise
+                    outcomes.append(error)
+        return outcomes

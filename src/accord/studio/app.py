@@ -14,7 +14,7 @@ from accord import __version__
 from accord.errors import InputError
 from accord.store.database import Database
 from accord.store.writer import Writer
-from accord.studio.api import judge, people, projects, results, sessions
+from accord.studio.api import judge, label_studio, people, projects, results, sessions
 from accord.studio.context import StudioState
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
@@ -78,7 +78,7 @@ def create_app(
         state.secret = secret
     app.state.studio = state
     app.add_middleware(
-        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/projects/new")
+        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/api/uploads/look")
     )
     app.add_middleware(SecurityHeaders)
 
@@ -100,8 +100,10 @@ def create_app(
         sentence = str(error.detail)
         return render(request, "problem.html", status=error.status_code, sentence=sentence[:1].upper() + sentence[1:])
 
-    for module in (sessions, projects, judge, results, people):
+    for module in (sessions, projects, judge, results, people, label_studio):
         app.include_router(module.router, prefix="/api")
+    app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}")
+    app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}/{token}", include_in_schema=False)
     for page in (home, judge_pages, result_pages, people_pages):
         app.include_router(page.router)
 

@@ -1,18 +1,22 @@
 """What every request needs: the database, who is asking, and what that person may do here."""
 
+import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import Connection
 
 from accord.store import people, projects
 from accord.store.database import Database
 from accord.store.people import ROLES, Person
-from accord.store.projects import StoredProject
+from accord.store.projects import Admission, StoredProject
 from accord.store.writer import Writer
-from accord.studio.security import Passwords, RateLimit, csrf_token, csrf_token_is_good
+from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
+from accord.workflows.suggest import Shelf
 
 __all__ = [
     "COOKIE",
@@ -27,7 +31,10 @@ __all__ = [
     "studio_of",
 ]
 
+Result = TypeVar("Result")
+
 COOKIE = "accord_session"
+_NEEDS_ACCOUNT = "this needs an account; sign in first."
 
 # Larger keys do not fit the databases' integers.
 Key = Annotated[int, Path(ge=1, lt=2**62)]
@@ -45,6 +52,11 @@ class StudioState:
     demo: bool = False
     logins: RateLimit = field(default_factory=lambda: RateLimit(20, 60.0))
     changes: RateLimit = field(default_factory=lambda: RateLimit(1200, 60.0))
+    shelf: Shelf = field(default_factory=Shelf)
+
+    async def stored(self, work: Callable[[Connection], Result]) -> Result:
+        """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""
+        return await asyncio.wrap_future(self.writer.submit(work))
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,12 @@ class Visitor:
 
     person: Person
     session: str
-    csrf: str
+    secret: bytes = field(repr=False)
+
+    @property
+    def csrf(self) -> str:
+        """The token that this visitor's pages send back with every change."""
+        return csrf_token(self.secret, self.session)
 
 
 @dataclass(frozen=True)
@@ -80,37 +97,58 @@ def studio_of(request: Request) -> StudioState:
     return state
 
 
-Studio = Annotated[StudioState, Depends(studio_of)]
+# What needs no database is a coroutine: plain functions each cost a change of thread.
+async def _studio(request: Request) -> StudioState:
+    return studio_of(request)
 
 
-def maybe_visitor(request: Request, studio: Studio) -> Visitor | None:
-    """Who asks, or ``None``; a change by cookie must carry the page's token."""
+Studio = Annotated[StudioState, Depends(_studio)]
+Found = TypeVar("Found", Person, Admission)
+
+
+async def _look_up(request: Request, find: Callable[[Connection, str], Found | None]) -> tuple[Visitor, Found] | None:
+    """Who asks and what ``find`` says of the session, or ``None``.
+
+    The database is asked each time, so that signing out or losing a role works at once. A change by cookie must carry
+    the page's token.
+    """
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     by_bearer = scheme.lower() == "bearer" and bool(bearer)
     session = bearer if by_bearer else request.cookies.get(COOKIE, "")
     if not session or len(session) > 200:
         return None
-    with studio.database.read() as connection:
-        person = people.person_of_session(connection, session)
-    if person is None:
+    studio = studio_of(request)
+
+    def ask() -> Found | None:
+        with studio.database.glance() as connection:
+            return find(connection, session)
+
+    found = await run_in_threadpool(ask)
+    if found is None:
         return None
+    visitor = Visitor(found if isinstance(found, Person) else found.person, session, studio.secret)
     if request.method not in {"GET", "HEAD", "OPTIONS"}:
         # A browser sends cookies by itself; only our own pages know the token. A bearer is never sent by itself.
-        sent = request.headers.get("x-csrf-token", "")
-        if not by_bearer and not csrf_token_is_good(studio.secret, session, sent):
+        if not by_bearer and not same_token(visitor.csrf, request.headers.get("x-csrf-token", "")):
             raise HTTPException(403, "this page is too old to make changes; reload it and try again.")
-        if not studio.changes.allows(str(person.id)):
+        if not studio.changes.allows(str(visitor.person.id)):
             raise HTTPException(429, "at most 1,200 changes a minute are taken from one person; wait a moment.")
-    return Visitor(person, session, csrf_token(studio.secret, session))
+    return visitor, found
+
+
+async def maybe_visitor(request: Request) -> Visitor | None:
+    """Who asks, or ``None``."""
+    found = await _look_up(request, people.person_of_session)
+    return None if found is None else found[0]
 
 
 MaybePerson = Annotated[Visitor | None, Depends(maybe_visitor)]
 
 
-def current_visitor(visitor: MaybePerson) -> Visitor:
+async def current_visitor(visitor: MaybePerson) -> Visitor:
     """Who asks; nobody else gets past."""
     if visitor is None:
-        raise HTTPException(401, "this needs an account; sign in first.")
+        raise HTTPException(401, _NEEDS_ACCOUNT)
     return visitor
 
 
@@ -118,10 +156,12 @@ CurrentPerson = Annotated[Visitor, Depends(current_visitor)]
 
 
 def _with_role(least: str) -> Callable[..., Any]:
-    def access(project_id: Key, visitor: CurrentPerson, studio: Studio) -> Access:
-        with studio.database.read() as connection:
-            role = people.role_of(connection, project_id, visitor.person.id)
-            project = projects.get_project(connection, project_id)
+    async def access(request: Request, project_id: Key) -> Access:
+        found = await _look_up(request, lambda connection, session: projects.admit(connection, session, project_id))
+        if found is None:
+            raise HTTPException(401, _NEEDS_ACCOUNT)
+        visitor, admission = found
+        project, role = admission.project, admission.role
         # The same answer for a project that is not there and one that is not theirs.
         if project is None or role is None:
             raise HTTPException(404, "there is no such project, or you are not a member of it.")

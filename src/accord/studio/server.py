@@ -12,14 +12,15 @@ from pathlib import Path
 from sqlalchemy import select
 
 from accord.errors import InputError
-from accord.store import people
+from accord.store import connections, people
 from accord.store.database import Database, open_database
+from accord.store.models import load_model
 from accord.store.tables import projects
 from accord.studio.app import create_app
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import EXAMPLES, open_example
 
-__all__ = ["Address", "default_database", "prepare", "serve"]
+__all__ = ["Address", "connect_label_studio", "default_database", "prepare", "serve"]
 
 
 # Example: the project's name, the question people see, and guidelines.
@@ -46,6 +47,7 @@ class Address:
 
     url: str
     first_link: str | None
+    label_studio: str | None = None  # the address of the project that was asked for
 
 
 def default_database(*, demo: bool = False) -> str:
@@ -76,6 +78,30 @@ def prepare(database: Database, *, demo: bool) -> str | None:
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
 
 
+def connect_label_studio(database: Database, name: str, *, model: Path | None = None) -> str:
+    """Open a project, given by its number or name, to Label Studio; returns the path of the secret address.
+
+    With a model file that model makes the suggestions, whatever the project's own says.
+    """
+    with database.write() as connection:
+        found = [row for row in connection.execute(select(projects)) if name in (str(row.id), row.name)]
+        if len(found) != 1:
+            raise InputError(
+                f"--label-studio names one project by its number or name; {len(found)} are called {name!r}. "
+                "The number stands in the address of its pages."
+            )
+        (project,) = found
+        token = connections.connect(connection, project.id, created_by=None)
+        if model is not None:
+            saved = load_model(model)
+            if saved.word != project.word:
+                raise InputError(f"a model of {saved.word} cannot serve a project of {project.word}. Give another one.")
+            connections.keep_model(
+                connection, project.id, model.read_bytes(), version=saved.fingerprint, from_file=True
+            )
+        return f"/api/label-studio/{project.id}/{token}"
+
+
 def serve(
     database_url: str,
     *,
@@ -84,19 +110,30 @@ def serve(
     demo: bool,
     announce: Callable[[Address], None],
     secure_cookies: bool = False,
+    label_studio: str | None = None,
+    label_studio_model: Path | None = None,
 ) -> None:
     """Run the studio until it is stopped."""
     import uvicorn
 
     database = open_database(database_url)
     token = prepare(database, demo=demo)
+    backend = None
+    if label_studio is not None:
+        backend = connect_label_studio(database, label_studio, model=label_studio_model)
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
+    # Threads give way to each other after a millisecond, so that no request waits long for another one's Python code.
+    sys.setswitchinterval(0.001)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies)
-    server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, timeout_keep_alive=75)
+    )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)
     keeper.start()
-    announce(Address(url, None if token is None else f"{url}/join/{token}"))
+    announce(
+        Address(url, None if token is None else f"{url}/join/{token}", None if backend is None else f"{url}{backend}")
+    )
     try:
         server.run()
     except SystemExit as error:

@@ -18,7 +18,7 @@ from accord.errors import ConvergenceWarning
 from accord.store import judgements, questions, scores
 from accord.store.database import Database, wait_until_open
 from accord.store.tables import projects
-from accord.workflows.refit import refit
+from accord.workflows.refit import Fitted, refit
 
 __all__ = ["Worker", "main"]
 
@@ -26,6 +26,8 @@ _LOG = logging.getLogger("accord.worker")
 _FEWEST_QUESTIONS = 20
 # A project rests this many times as long as its last refit took, so that judging always has most of the machine.
 _REST = 4.0
+# So many models stay in memory to be refitted from where they are.
+_MOST_MODELS = 8
 
 
 @dataclass
@@ -35,6 +37,7 @@ class Worker:
     database: Database
     rng: random.Random = field(default_factory=random.Random)
     _not_before: dict[int, float] = field(default_factory=dict)
+    _fitted: dict[int, Fitted] = field(default_factory=dict)  # newest last
 
     def turn(self) -> list[int]:
         """Refit every project that needs it; returns which were."""
@@ -50,18 +53,23 @@ class Worker:
             hungry = ready.get(key, 0) < _FEWEST_QUESTIONS and key in seen and newest.get(key, 0) > seen[key]
             if not (stale or hungry) or time.monotonic() < self._not_before.get(key, 0.0):
                 continue
-            result = refit(self.database, key, rng=self.rng)
+            result = refit(self.database, key, rng=self.rng, last=self._fitted.pop(key, None))
             if result is not None:
+                if result.fitted is not None:
+                    self._fitted[key] = result.fitted
+                    while len(self._fitted) > _MOST_MODELS:
+                        del self._fitted[next(iter(self._fitted))]
                 self._not_before[key] = time.monotonic() + _REST * result.seconds
                 done.append(key)
-                _LOG.info("project %d refitted on %d judgements in %.2f s", key, result.n_judgements, result.seconds)
+                how = "warm" if result.is_warm else "from nothing"
+                _LOG.info("project %d refitted %s on %d rows in %.2f s", key, how, result.n_judgements, result.seconds)
         return done
 
 
 def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     """Work until the studio (process ``parent``) is gone."""
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(19)
     warnings.simplefilter("ignore", ConvergenceWarning)  # a half-settled ranking is shown with its uncertainty
     worker = Worker(wait_until_open(url, seconds=60.0))
     while os.getppid() == parent:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -78,10 +79,10 @@ def record(connection: Connection, project: StoredProject, person_id: int, answe
         raise InputError(
             f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
         )
+    rows = _ROWS[answer.kind](project, texts, answer)
     asked = None
     if answer.question_id is not None:
         asked = questions.close(connection, project.id, answer.question_id)
-    rows = _ROWS[answer.kind](project, texts, answer)
     base: dict[str, Any] = {
         "request_id": answer.request_id,
         "person_id": person_id,
@@ -250,34 +251,20 @@ def _left_first(keys: Sequence[int], person_id: int) -> bool:
 
 def _draw_pair(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn | None:
     """A uniformly random pair inside one group that the person has not seen."""
-    rows = connection.execute(select(items.c.id, items.c.group_id).where(items.c.project_id == project.id)).all()
-    groups: dict[str | None, list[int]] = {}
-    for row in rows:
-        groups.setdefault(row.group_id, []).append(row.id)
-    pools = [keys for keys in groups.values() if len(keys) > 1]
-    n_pairs = sum(len(keys) * (len(keys) - 1) // 2 for keys in pools)
-    if not n_pairs:
-        return None
-    seen = {
-        frozenset((row.item, row.other))
-        for row in connection.execute(
-            kept.effective(project.id, judgements.c.item, judgements.c.other).where(
-                judgements.c.person_id == person_id, judgements.c.other.is_not(None)
-            )
-        )
-    }
+    groups = [(name, size) for name, size in projects.groups_of(connection, project.id) if size > 1]
+    n_pairs = sum(size * (size - 1) // 2 for _, size in groups)
+    seen = kept.pairs_of(connection, project.id, person_id)
     if len(seen) >= n_pairs:
         return None
-    weights = [len(keys) * (len(keys) - 1) / 2 for keys in pools]
-    for _ in range(200):
-        (pool,) = rng.choices(pools, weights)
-        pair = rng.sample(pool, 2)
+    weights = [size * (size - 1) // 2 for _, size in groups]
+    for _ in range(100):
+        ((name, size),) = rng.choices(groups, weights)
+        pair = [projects.nth_key(connection, project.id, name, place) for place in rng.sample(range(size), 2)]
         if frozenset(pair) not in seen:
-            return pair if _left_first(pair, person_id) else pair[::-1], "random", 1.0 / n_pairs
-    unseen = [
-        [a, b] for keys in pools for i, a in enumerate(keys) for b in keys[i + 1 :] if frozenset((a, b)) not in seen
-    ]
-    pair = rng.choice(unseen)
+            break
+    else:  # nearly everything is seen: look through the rest
+        pools = (projects.keys_of_group(connection, project.id, name) for name, _ in groups)
+        pair = list(rng.choice([p for pool in pools for p in combinations(pool, 2) if frozenset(p) not in seen]))
     return pair if _left_first(pair, person_id) else pair[::-1], "random", 1.0 / n_pairs
 
 

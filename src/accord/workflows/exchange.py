@@ -1,6 +1,6 @@
 """Exchange: projects between the store and the tables that the models and other programs read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,10 @@ from accord.store import judgements, projects
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.store.tables import links
-from accord.workflows.import_ import project_of_tables
+from accord.workflows.import_ import Imported, import_files, project_of_files
 
-__all__ = ["project_of", "read_upload", "store_project"]
+__all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "store_project"]
 
-_UPLOADS = (".csv", ".tsv", ".jsonl", ".parquet")
 _MOST_UNPACKED = 2**30
 
 
@@ -101,7 +100,7 @@ def store_project(
     )
     stored, _ = projects.find_items(connection, key, limit=None)
     places = {item.item_id: item.key for item in stored}
-    judgements.append(connection, key, [_judgement(row, places) for row in frames["judgements"].to_dict("records")])
+    judgements.append(connection, key, [judgement_of(row, places) for row in frames["judgements"].to_dict("records")])
     return key
 
 
@@ -121,7 +120,8 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _judgement(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
+def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
+    """A row of the table of judgements as it is stored; ``places`` has the keys of the texts by their ids."""
     kind = row["kind"]
     cell = {name: _plain(row[name]) for name in JUDGEMENTS.names}
     numeric = kind in {"pair", "score"} and cell["value"] is not None
@@ -147,22 +147,55 @@ def _judgement(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
     )
 
 
-def read_upload(word: str, path: Path, settings: Mapping[str, Any]) -> Project:
-    """Read an uploaded table of texts; a table that would not fit in memory is refused before it is unpacked."""
-    if path.suffix not in _UPLOADS:
+def look_at_files(
+    paths: Sequence[Path], settings: Mapping[str, Any], *, word: str | None, form: str | None, config: Path | None
+) -> Imported:
+    """What :func:`read_files` would read and why, with the rows that break a rule; nothing is kept."""
+    _check_unpacked(paths)
+    return import_files(paths, None, word=word, form=form, config=config, rules=_rules(settings))
+
+
+def read_files(
+    paths: Sequence[Path],
+    settings: Mapping[str, Any],
+    *,
+    word: str | None,
+    form: str | None = None,
+    config: Path | None = None,
+    drop_bad: bool = False,
+) -> Project:
+    """A project from people's files, of any known format, with the labels or aspects that are asked about.
+
+    A table that would not fit in memory is refused before it is unpacked.
+    """
+    _check_unpacked(paths)
+    project = project_of_files(paths, word=word, form=form, config=config, drop_bad=drop_bad, rules=_rules(settings))
+    chosen = {**_seen_choices(project), **project.settings, **settings}
+    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(project.word, ("labels", 9))
+    least = 1 if needed == "aspects" else 2
+    if needed and not least <= len(chosen.get(needed, ())) <= most:
         raise InputError(
-            f"an upload ends in {', '.join(_UPLOADS)}; this one ends in {path.suffix!r}. Convert it first."
+            f"a project of {project.word} needs {least} to {most} {needed}; there are {len(chosen.get(needed, ()))}. "
+            "Name them, with commas between."
         )
-    if path.suffix == ".parquet":
+    return replace(project, settings=chosen, source="upload")
+
+
+def _rules(settings: Mapping[str, Any]) -> Rules:
+    return Rules(n_ranks=int(settings.get("n_ranks", 5)), labels=tuple(settings.get("labels", ())))
+
+
+def _check_unpacked(paths: Sequence[Path]) -> None:
+    """Refuse Parquet files that are much larger than they look."""
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    size = 0
+    for path in (file for file in files if file.suffix == ".parquet"):
         try:
             footer = pq.read_metadata(path)
-        except pa.ArrowException as error:
-            raise InputError(f"this is not a readable Parquet file: {error}") from None
-        size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
-        if size > _MOST_UNPACKED:
-            raise InputError(
-                f"an upload has at most {_MOST_UNPACKED:,} bytes when unpacked; this one says {size:,}. Split it."
-            )
-    rules = Rules(n_ranks=int(settings.get("n_ranks", 5)), labels=tuple(settings.get("labels", ())))
-    project = project_of_tables(word, [path], rules=rules)
-    return replace(project, settings={**project.settings, **settings}, source="upload")
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path} is not a readable Parquet file: {error}") from None
+        size += sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
+    if size > _MOST_UNPACKED:
+        raise InputError(
+            f"an upload has at most {_MOST_UNPACKED:,} bytes when unpacked; this one says {size:,}. Split it."
+        )

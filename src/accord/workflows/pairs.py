@@ -1,4 +1,4 @@
-"""Pairs: train, rank, predict, ask, explain and simulate on a project of votes."""
+"""Pairs: train, update, rank, predict, ask, explain and simulate on a project of votes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.estimators.pairs import PreferenceRanker
 from accord.experiments.report import mean_row
 from accord.features.argument import ArgumentFeatures
-from accord.typing import Progress
+from accord.typing import ObjectArray, Progress
 from accord.workflows.settings import configured
 
-__all__ = ["ask", "explain", "predict", "rank", "simulate", "train"]
+__all__ = ["ask", "compare", "explain", "predict", "predict_pairs", "rank", "simulate", "train", "update"]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
@@ -32,12 +33,34 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     progress("training", 0, 1)
     ranker = _ranker(votes, settings)
     X, y = votes.xy()
-    annotator = None
-    if ranker.reliability is not None and votes.annotator is not None and votes.annotators is not None:
-        annotator = votes.annotators[votes.annotator]
-    ranker.fit(X, y, items=votes.items, annotator=annotator)
+    ranker.fit(X, y, items=votes.items, annotator=_voters(ranker, votes))
     progress("training", 1, 1)
     return ranker
+
+
+def update(model: PreferenceRanker, project: Project, fresh: Project) -> PreferenceRanker | None:
+    """The ranker with the votes of ``fresh`` added, which are those of ``project`` that it has not seen.
+
+    ``None`` where it must be trained from nothing: the texts or what is to be learnt about the voters have changed.
+    """
+    votes, new = project.comparisons(), fresh.comparisons()
+    wanted = _ranker(votes, {})
+    same = all(getattr(model, name) == getattr(wanted, name) for name in ("ties", "reliability")) and np.array_equal(
+        model.items_.ids, votes.items.ids
+    )
+    if not same:
+        return None
+    if new.n_votes:
+        X, y = new.xy()
+        model.partial_fit(X, y, annotator=_voters(model, new))
+    return model
+
+
+def _voters(ranker: PreferenceRanker, votes: Comparisons) -> ObjectArray | None:
+    """Who gave each vote, where the ranker learns about voters and all of them are known."""
+    if ranker.reliability is None or votes.annotator is None or votes.annotators is None:
+        return None
+    return votes.annotators[votes.annotator]
 
 
 def _ranker(votes: Comparisons, settings: Mapping[str, Any]) -> PreferenceRanker:
@@ -58,11 +81,19 @@ def rank(model: PreferenceRanker, project: Project) -> pd.DataFrame:
 
 def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
     """Every pair that was voted on, once: ``left, right, p_left, p_undecided, std``."""
-    votes = project.comparisons()
-    X = votes.xy()[0].drop_duplicates(ignore_index=True)
-    p = model.predict_proba(X, items=votes.items)
+    return compare(model, project, project.comparisons().xy()[0].drop_duplicates(ignore_index=True))
+
+
+def compare(model: PreferenceRanker, project: Project, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of a project's texts (``left, right``) with ``p_left, p_undecided, std``."""
+    return predict_pairs(model, pairs, project.items())
+
+
+def predict_pairs(model: PreferenceRanker, pairs: pd.DataFrame, items: Items | None) -> pd.DataFrame:
+    """The same for pairs of the given items, or of those that the model was fitted to."""
+    p = model.predict_proba(pairs, items=items)
     undecided = p[:, 1] if p.shape[1] == 3 else np.zeros(len(p))
-    return X.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(X, items=votes.items))
+    return pairs.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(pairs, items=items))
 
 
 def ask(model: PreferenceRanker, project: Project, n: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from accord.data.project import Project
 from accord.data.rationales import Rationales
 from accord.errors import InputError
 from accord.estimators.rationales import RationaleClassifier
-from accord.typing import IntArray, Progress
+from accord.typing import IntArray, ObjectArray, Progress
 from accord.workflows.settings import configured
 
 __all__ = ["ask", "explain", "predict", "train"]
@@ -22,7 +22,7 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     rows = np.flatnonzero([label is not None for label in labels])
     if not len(rows):
         raise InputError("rationales explain classes; no text of this project has one. Import labels first.")
-    record = _restricted(project.rationales(), rows)
+    record = _restricted(_reasons(project, labels), rows)
     model = configured(RationaleClassifier, settings)
     progress("rationales: fitting", 0, 1)
     model.fit(_texts(record), labels[rows].astype(str), rationales=record if np.any(record.annotated) else None)
@@ -54,7 +54,8 @@ def explain(model: RationaleClassifier, project: Project, target: str) -> pd.Dat
 
 def ask(model: RationaleClassifier, project: Project, n: int) -> pd.DataFrame:
     """The texts with a class and without highlights that are most worth highlighting: ``item_id`` and ``worth``."""
-    record, labels = project.rationales(), project.labels()
+    labels = project.labels()
+    record = _reasons(project, labels)
     rows = np.flatnonzero([label is not None for label in labels] & ~np.asarray(record.annotated))
     if not len(rows):
         raise InputError("every text with a class has highlights already; there is none to ask for.")
@@ -64,6 +65,39 @@ def ask(model: RationaleClassifier, project: Project, n: int) -> pd.DataFrame:
 
 def _texts(record: Rationales) -> list[str]:
     return [] if record.items.texts is None else [str(text) for text in record.items.texts]
+
+
+def _reasons(project: Project, labels: ObjectArray) -> Rationales:
+    """The highlights that speak for the class of their text.
+
+    A span may name a class. If others outvoted that class, the span says nothing of the class that the text has, and is
+    left out; if nobody gave the text that class, it is refused.
+    """
+    record, named = project.rationales(), project.span_labels()
+    item, given = project.given_labels()
+    votes, classes = set(zip(item.tolist(), given.tolist(), strict=True)), set(given.tolist())
+    kept = np.ones(record.n_spans, dtype=bool)
+    for row, (text, name) in enumerate(zip(record.item.tolist(), named.tolist(), strict=True)):
+        if name not in classes or labels[text] in (None, name):
+            continue
+        if (text, name) not in votes:
+            raise InputError(
+                f"a highlight must speak for the class of its text; one in {str(record.items.ids[text])!r} is for "
+                f"{name!r}, but the text is {labels[text]!r}. Correct the class or drop the highlight."
+            )
+        kept[row] = False
+    lost = np.setdiff1d(record.item[~kept], record.item[kept])
+    annotated = np.array(record.annotated)
+    annotated[lost] = False
+    return Rationales(
+        record.items,
+        record.item[kept],
+        record.start[kept],
+        record.end[kept],
+        None if record.annotator is None else record.annotator[kept],
+        record.annotators,
+        annotated,
+    )
 
 
 def _restricted(record: Rationales, rows: IntArray) -> Rationales:

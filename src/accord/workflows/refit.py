@@ -3,15 +3,17 @@
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.store import judgements, projects, questions, scores
+from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
 from accord.workflows.exchange import project_of
@@ -19,15 +21,27 @@ from accord.workflows.people import annotators
 from accord.workflows.stability import pieces, stability
 from accord.workflows.words import verb_of
 
-__all__ = ["DEFAULT_MIX", "Refit", "refit"]
+__all__ = ["DEFAULT_MIX", "Fitted", "Refit", "refit"]
 
 # Shares of the ways in which the next question is chosen; a project's settings may hold another mix.
 DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "random": 0.15, "repeat": 0.03}
 
-_QUEUE = 120
+# The queue holds twice as many questions as were answered since the last refit, within these bounds.
+_FEWEST, _MOST = 120, 2_000
+# A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
+_GROWTH = 1.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model and the judgements that it has seen, for the next refit to start from."""
+
+    model: Any
+    seen: frozenset[str]
+    n_trained: int  # how many judgements there were when it was last trained from nothing
+
+
+@dataclass(frozen=True, eq=False)
 class Refit:
     """What a refit did."""
 
@@ -35,52 +49,86 @@ class Refit:
     n_judgements: int
     seconds: float
     n_questions: int
+    fitted: Fitted | None
+    is_warm: bool
 
 
-def refit(database: Database, project_id: int, *, rng: random.Random) -> Refit | None:
-    """Fit the model of a stored project to the judgements that stand; ``None`` where the project is gone."""
+def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitted | None = None) -> Refit | None:
+    """Fit the model of a stored project to the judgements that stand; ``None`` where the project is gone.
+
+    With ``last``, what the refit before this one left, a model that can add judgements starts from there.
+    """
     started = time.perf_counter()
     with database.read() as connection:
         stored = projects.get_project(connection, project_id)
         if stored is None:
             return None
-        last = judgements.newest(connection, [project_id]).get(project_id, 0)
+        newest = judgements.newest(connection, [project_id]).get(project_id, 0)
+        before = scores.get_scores(connection, project_id)
+        n_new = judgements.rows_after(connection, project_id, before.last_judgement if before else 0)
         project = project_of(connection, stored)
         keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
         counts = judgements.votes_per_item(connection, project_id)
+        asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
-    model, rows, summary = _learn(project, keys)
-    queue = _choose(stored, project, model, keys, counts, rng)
+    fitted, is_warm = None, False
+    try:
+        fitted, is_warm = _fit(project, last)
+        rows, summary = _results(fitted.model, project, keys)
+    except InputError as error:
+        # Too few judgements, or of one kind only: the page says so, and asking goes on.
+        rows, summary = [], {"waiting": str(error)}
+    people = [asdict(person) for person in annotators(project)]
+    size = min(_MOST, max(_FEWEST, 2 * n_new))
+    queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
+    packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
+    # Nothing is computed while the database is locked for writing.
     with database.write() as connection:
         version = scores.put_scores(
             connection,
             project_id,
             n_judgements=n_judgements,
-            last_judgement=last,
+            last_judgement=newest,
             seconds=seconds,
-            result={"rows": rows, "summary": summary, "people": [asdict(person) for person in annotators(project)]},
+            result={"rows": rows, "summary": summary, "people": people},
         )
+        if packed is not None:
+            connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
-    return Refit(version, n_judgements, seconds, len(queue))
+    return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
 
 
-def _learn(project: Project, keys: Mapping[str, int]) -> tuple[Any, list[dict[str, Any]], dict[str, Any]]:
-    """The fitted model, one row of results a text, and what is said of the whole; no model before there is enough."""
+def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
+    """The fitted model, and whether it started from the last one."""
+    ids = project.judgement_table.column("judgement_id")
+    present = frozenset(ids.to_pylist())
+    # A judgement that was taken back cannot be taken out of a model.
+    if last is not None and last.seen <= present and len(present) <= _GROWTH * last.n_trained:
+        try:
+            update = verb_of(project.word, "update")
+        except InputError:  # the word's model cannot add judgements
+            pass
+        else:
+            mask = pc.invert(pc.is_in(ids, pa.array(sorted(last.seen), pa.string())))
+            model = update(last.model, project, replace(project, judgement_table=project.judgement_table.filter(mask)))
+            if model is not None:
+                return Fitted(model, present, last.n_trained), True
+    model = verb_of(project.word, "train")(project, {}, lambda what, done, total: None)
+    return Fitted(model, present, len(present)), False
+
+
+def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """One row of results a text, and what is said of the whole."""
     show = "rank" if project.word == "pairs" else "predict"
-    try:
-        model = verb_of(project.word, "train")(project, {}, lambda what, done, total: None)
-        frame: pd.DataFrame = verb_of(project.word, show)(model, project)
-    except InputError as error:
-        # Too few judgements, or of one kind only: the page says so, and asking goes on.
-        return None, [], {"waiting": str(error)}
+    frame: pd.DataFrame = verb_of(project.word, show)(model, project)
     rows = [
         {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
         for row in frame.dropna(axis="columns", how="all").to_dict("records")
     ]
     if "aspect" in frame:
         rows = _one_row_a_text(rows)
-    return model, rows, _summary(project, frame) if project.word == "pairs" else {}
+    return rows, _summary(project, frame) if project.word == "pairs" else {}
 
 
 def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -133,12 +181,13 @@ def _choose(
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
+    size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
     mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
     if stored.word == "pairs":
-        return _choose_pairs(project, model, keys, counts, mix, rng)
-    return _choose_texts(project, model, keys, counts, mix, rng)
+        return _choose_pairs(project, model, keys, counts, mix, size, rng)
+    return _choose_texts(project, model, keys, counts, mix, size, rng)
 
 
 def _choose_pairs(
@@ -147,6 +196,7 @@ def _choose_pairs(
     keys: Mapping[str, int],
     counts: Mapping[int, int],
     mix: Mapping[str, float],
+    size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
     """Draw pairs from the mix; the propensity of a pair is its probability under one draw from the whole mix."""
@@ -161,7 +211,7 @@ def _choose_pairs(
         return []
     informative: list[tuple[int, int]] = []
     if model is not None:
-        asked: pd.DataFrame = verb_of("pairs", "ask")(model, project, _QUEUE)
+        asked: pd.DataFrame = verb_of("pairs", "ask")(model, project, size)
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
     voted = [
         (keys[a], keys[b])
@@ -180,7 +230,7 @@ def _choose_pairs(
     queue: list[dict[str, Any]] = []
     taken: set[frozenset[int]] = set()
     fresh = dict(counts)
-    for _ in range(4 * _QUEUE):
+    for _ in range(4 * size):
         (way,) = rng.choices(list(shares), list(shares.values()))
         if way in sources:
             pair = list(rng.choice(sources[way]))
@@ -202,7 +252,7 @@ def _choose_pairs(
         queue.append(
             {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
         )
-        if len(queue) == min(_QUEUE, n_pairs):
+        if len(queue) == min(size, n_pairs):
             break
     return queue
 
@@ -213,6 +263,7 @@ def _choose_texts(
     keys: Mapping[str, int],
     counts: Mapping[int, int],
     mix: Mapping[str, float],
+    size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
     """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
@@ -224,7 +275,7 @@ def _choose_texts(
     informative: list[int] = []
     if model is not None:
         try:
-            asked: pd.DataFrame = verb_of(project.word, "ask")(model, project, _QUEUE)
+            asked: pd.DataFrame = verb_of(project.word, "ask")(model, project, size)
             informative = [keys[str(name)] for name in asked["item_id"]]
         except InputError:  # the word has no way of asking: coverage and chance remain
             informative = []
@@ -237,7 +288,7 @@ def _choose_texts(
     queue: list[dict[str, Any]] = []
     taken: set[int] = set()
     sources = {"informative": iter(informative), "coverage": iter(unseen)}
-    while len(queue) < min(_QUEUE, len(pool)):
+    while len(queue) < min(size, len(pool)):
         (way,) = rng.choices(list(shares), list(shares.values()))
         key = rng.choice(pool) if way == "random" else next(sources[way], None)
         if key is None:

@@ -1,17 +1,21 @@
 """Rebuild a paper's tables, and write them beside its own figures."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from accord.errors import MissingDependencyError
 from accord.experiments.report import Row
+from accord.experiments.table_picture import draw_table
+from accord.scale.workers import joblib_on
 from accord.typing import Progress
 from accord.workflows.words import experiment_module
 
-__all__ = ["Reproduction", "reproduce"]
+__all__ = ["Reproduction", "reproduce", "row_cells", "wide_table"]
 
 _START, _END = "<!-- tables: written by accord reproduce -->", "<!-- end of tables -->"
 
@@ -40,35 +44,93 @@ class Reproduction:
             "rows": [asdict(row) for row in self.rows],
         }
 
-    def to_markdown(self) -> str:
-        """A page with one table a table of the paper: the paper's figure, ours, and its 95 % interval."""
-        return f"# Results: {self.word}\n\n{self._tables()}\n"
+    def to_markdown(self, pictures: Mapping[str, str] | None = None) -> str:
+        """A page with one table a table of the paper: our figures with their 95 % intervals, and the paper's."""
+        return f"# Results: {self.word}\n\n{self._tables(pictures or {})}\n"
 
     def write(self, path: Path) -> None:
-        """Write the page; of a page that is there, only the part between the two marks is replaced.
+        """Write the page and a picture a table beside it; of a page that is there, only what is between the marks.
 
         So what people write around the tables, and the pictures they put there, stay.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
+        pictures = self._draw(path)
         page = path.read_text(encoding="utf-8") if path.exists() else ""
         before, start, rest = page.partition(_START)
         _, end, after = rest.partition(_END)
-        page = f"{before}{self._tables()}{after}" if start and end else self.to_markdown()
+        page = f"{before}{self._tables(pictures)}{after}" if start and end else self.to_markdown(pictures)
         path.write_text(page, encoding="utf-8")
 
-    def _tables(self) -> str:
-        lines = [_START, f"Written by `accord reproduce {self.word}{' --quick' * self.quick}`."]
-        lines += ["Intervals are 95 % over n folds, splits or seeds; a dash means that the paper has no such figure."]
+    def _draw(self, page: Path) -> dict[str, str]:
+        """The pictures by table; none without matplotlib, because a long run must not be lost for them."""
+        pictures = {}
         for name, rows in self.tables():
-            lines += [
-                "",
-                f"## {name}",
-                "",
-                "| row | metric | paper | ours | interval | n |",
-                "|---|---|---:|---:|---|---:|",
-            ]
-            lines += ["| " + " | ".join(row_cells(row)) + " |" for row in rows]
+            picture = page.with_name(f"{page.stem}-table-{name.replace('/', '-').replace('_', '-')}.svg")
+            with suppress(MissingDependencyError):
+                if draw_table(rows, picture):
+                    pictures[name] = picture.name
+        return pictures
+
+    def _tables(self, pictures: Mapping[str, str]) -> str:
+        lines = [_START, f"Written by `accord reproduce {self.word}{' --quick' * self.quick}`."]
+        lines += [
+            "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash means that there is no such figure."
+        ]
+        for name, rows in self.tables():
+            lines += ["", f"## {name}", ""]
+            if name in pictures:
+                lines += [f"![{self.word}, {name}: ours and the paper's]({pictures[name]})", ""]
+            lines += wide_table(rows)
         return "\n".join([*lines, "", _END])
+
+
+def wide_table(rows: Sequence[Row]) -> list[str]:
+    """The rows of one table as Markdown: one line a row, one column a metric, the paper's figures beside ours.
+
+    Rows that are sizes of one thing (``gppl@50``, ``gppl@100``) share a line; then each metric has a table of its own.
+    """
+    if not all("@" in row.row for row in rows):
+        return _grid(rows, "")
+    lines = []
+    for metric in dict.fromkeys(row.metric for row in rows):
+        own = [row for row in rows if row.metric == metric]
+        sizes = [replace(row, row=row.row.rpartition("@")[0], metric="@" + row.row.rpartition("@")[2]) for row in own]
+        lines += [*_grid(sizes, f"{metric}, "), ""]
+    return lines[:-1]
+
+
+def _grid(rows: Sequence[Row], prefix: str) -> list[str]:
+    metrics, names = (list(dict.fromkeys(getattr(row, part) for row in rows)) for part in ("metric", "row"))
+    cells = {(row.row, row.metric): row for row in rows}
+    columns: list[tuple[str, list[str]]] = []
+    for metric in metrics:
+        own = [cells.get((name, metric)) for name in names]
+        columns.append((metric, _ours(own)))
+        if any(cell is not None and cell.paper is not None for cell in own):
+            papers = ["–" if cell is None or cell.paper is None else f"{cell.paper:.4g}" for cell in own]
+            columns.append(("paper", papers))
+    counts = [str(n) for n in sorted({row.n for row in rows})]
+    return [
+        f"{prefix}n = {' or '.join(counts)}",
+        "",
+        "| row | " + " | ".join(header for header, _ in columns) + " |",
+        "|---|" + "---:|" * len(columns),
+        *(f"| {name} | " + " | ".join(column[i] for _, column in columns) + " |" for i, name in enumerate(names)),
+    ]
+
+
+def _ours(own: Sequence[Row | None]) -> list[str]:
+    """Our figures of one column, all with the same number of decimals."""
+    largest = max((abs(row.ours) for row in own if row is not None), default=0.0)
+    decimals = 1 if largest >= 1000 else 2 if largest >= 10 else 3 if largest >= 1 else 4
+    shown = []
+    for row in own:
+        if row is None:
+            shown.append("–")
+        else:
+            spread = f" ± {(row.high - row.low) / 2:.{decimals}f}" if row.high > row.low else ""
+            shown.append(f"{row.ours:.{decimals}f}{spread}")
+    return shown
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
@@ -78,9 +140,13 @@ def row_cells(row: Row) -> tuple[str, ...]:
     return (row.row, row.metric, paper, f"{row.ours:.4g}", interval, str(row.n))
 
 
-def reproduce(word: str, *, quick: bool, progress: Progress, workers: int = 1) -> Reproduction:
-    """Run the experiments of one word."""
+def reproduce(
+    word: str, *, quick: bool, progress: Progress, workers: int = 1, scheduler: str | None = None
+) -> Reproduction:
+    """Run the experiments of one word: in some processes, or on all workers of the Dask cluster at an address."""
     module = experiment_module(word)
     start = time.perf_counter()
-    rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=workers)
+    with joblib_on(scheduler):
+        n_jobs = workers if scheduler is None else -1  # all that the cluster has
+        rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=n_jobs)
     return Reproduction(word, quick, time.perf_counter() - start, tuple(rows))

@@ -246,6 +246,14 @@ def test_broken_json_and_parquet(file, tmp_path, capsys):
     assert "not readable as Parquet" in refused(tmp_path, capsys, "pairs", file("v.parquet", "PAR1"))
 
 
+def test_a_parquet_file_that_is_broken_inside(tmp_path, capsys):
+    path = tmp_path / "v.parquet"
+    pq.write_table(pa.table({"left": ["a"] * 50, "right": ["b"] * 50, "label": [1] * 50}), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + b"\xff" * 60 + whole[64:])
+    assert "not readable as Parquet" in refused(tmp_path, capsys, "pairs", path)
+
+
 def test_other_files(file, tmp_path, capsys):
     assert "must end in" in refused(tmp_path, capsys, "pairs", file("v.xlsx", "x"))
     assert "no file" in refused(tmp_path, capsys, "pairs", tmp_path / "nowhere.csv")

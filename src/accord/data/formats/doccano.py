@@ -67,21 +67,24 @@ def _example(buffer: Buffer, row: int, example: _Example) -> None:
         buffer.context.lost["comments on texts are not kept"] += 1
     given = [*(example.label or ()), *(example.labels or ())]
     spans = [entry for entry in given if not isinstance(entry, str)]
-    for label in (*(entry for entry in given if isinstance(entry, str)), *(example.cats or ())):
+    labels = [*(entry for entry in given if isinstance(entry, str)), *(example.cats or ())]
+    for label in labels:
         buffer.judgement(row, "label", name, value=label)
     for entity in example.entities or ():
         spans.append(entity if isinstance(entity, tuple) else (entity.start_offset, entity.end_offset, entity.label))
-    marked = example.entities is not None or bool(spans)
+    # doccano writes an empty list for a text that nobody looked at, too.
+    read = example.entities is not None and bool(labels)
     for start, end, label in spans:
         start, end = place_span(example.text, start, end, None, utf16=buffer.context.utf16)
         quote = example.text[max(start, 0) : max(end, 0)]
         buffer.judgement(row, "span", name, start=start, end=end, quote=quote, value=label)
-    if marked and not spans:
+    if read and not spans:
         buffer.judgement(row, "span", name)
 
 
 def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]:
-    return {"doccano.jsonl": write_lines(folder / "doccano.jsonl", _examples(project, lost))}
+    # doccano guesses the encoding of a file, and takes one sign outside the first plane for cp1254.
+    return {"doccano.jsonl": write_lines(folder / "doccano.jsonl", _examples(project, lost), ascii_only=True)}
 
 
 def _examples(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
@@ -95,25 +98,26 @@ def _examples(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
     if project.link_table.num_rows:
         lost["links between texts have no place in doccano"] += project.link_table.num_rows
     texts = judged_texts(project)
-    with_spans = any(judged.spans for judged in texts.values())
+    kinds = {"labels": False, "spans": False}
     for judged in texts.values():
-        yield _record(judged, with_spans=with_spans)
+        kinds = {kind: found or bool(getattr(judged, kind)) for kind, found in kinds.items()}
+    for judged in texts.values():
+        yield _record(judged, **kinds)
 
 
-def _record(judged: Judged, *, with_spans: bool) -> dict[str, Any]:
-    labels = list(dict.fromkeys(row["value"] for row in answered(judged.labels)))
+def _record(judged: Judged, *, labels: bool, spans: bool) -> dict[str, Any]:
+    """A text in the shape that doccano's project of this kind reads: classes, spans, or both."""
     record: dict[str, Any] = {"id": judged.item["item_id"], "text": judged.item["text"] or ""}
     meta = {name[5:]: value for name, value in judged.item.items() if name.startswith("meta.") and value is not None}
     if meta:
         record["meta"] = meta
-    if not with_spans:
-        return {**record, "label": labels}
-    spans = [
+    given = list(dict.fromkeys(row["value"] for row in answered(judged.labels)))
+    marked = [
         [row["start"], row["end"], row["value"] or "span"] for row in answered(judged.spans) if row["start"] is not None
     ]
-    if labels:
-        record["cats"] = labels
-    return {**record, "entities": spans} if judged.spans or labels else {**record, "label": []}
+    if labels and spans:
+        return {**record, "cats": given, "entities": marked}
+    return {**record, "label": marked if spans else given}
 
 
 FORMAT = Format(_SOURCE, "a doccano file", _detect, _read, _write)

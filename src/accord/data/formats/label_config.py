@@ -10,7 +10,7 @@ from defusedxml.ElementTree import fromstring
 
 from accord.errors import InputError, MissingDataError
 
-__all__ = ["Control", "LabelConfig", "control", "read_config", "shown", "write_config"]
+__all__ = ["Control", "LabelConfig", "control", "parse_config", "read_config", "shown", "write_config"]
 
 _LARGEST = 1 << 20  # bytes
 _OBJECTS = ("text", "hypertext", "paragraphs", "list")
@@ -22,6 +22,7 @@ class Control:
 
     tag: str  # in small letters
     about: tuple[str, ...]
+    values: tuple[str, ...] = ()  # the answers it offers
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,23 @@ def read_config(path: Path) -> LabelConfig:
     """Read a label config."""
     if not path.is_file():
         raise MissingDataError(f"there is no file {path}.")
-    raw = path.read_bytes()
+    return parse_config(path.read_bytes(), str(path))
+
+
+def parse_config(raw: bytes, where: str) -> LabelConfig:
+    """The label config in some bytes; ``where`` names them in errors."""
     if len(raw) > _LARGEST:
-        raise InputError(f"a label config has at most {_LARGEST:,} bytes; {path} has {len(raw):,}.")
+        raise InputError(f"a label config has at most {_LARGEST:,} bytes; {where} has {len(raw):,}. Shorten it.")
     try:
         root = fromstring(raw, forbid_dtd=True)
     except DefusedXmlException:
-        raise InputError(f"a label config may not define entities or a document type; {path} does.") from None
+        raise InputError(
+            f"a label config may not define entities or a document type; {where} does. Remove them."
+        ) from None
     except (ParseError, ValueError, LookupError) as error:
-        raise InputError(f"a label config must be XML; {path}: {error}. Copy it from the project's settings.") from None
+        raise InputError(
+            f"a label config must be XML; {where}: {error}. Copy it from the project's settings."
+        ) from None
     controls, objects, dialogue = {}, {}, {}
     for tag in root.iter():
         name, about, value = tag.get("name"), tag.get("toName"), tag.get("value", "")
@@ -60,16 +69,22 @@ def read_config(path: Path) -> LabelConfig:
         if name is None:
             continue
         if about is not None:
-            controls[name] = Control(kind, tuple(part.strip() for part in about.split(",")))
+            controls[name] = Control(kind, tuple(part.strip() for part in about.split(",")), _offered(tag))
         elif kind in _OBJECTS and value.startswith("$"):
             objects[name] = (kind, value[1:])
             dialogue[name] = (tag.get("nameKey", "author"), tag.get("textKey", "text"))
     if not controls or not objects:
         raise InputError(
-            f"a label config has a text and a question about it (name, toName); {path} has {len(objects)} texts and "
+            f"a label config has a text and a question about it (name, toName); {where} has {len(objects)} texts and "
             f"{len(controls)} questions. Copy it from the project's settings."
         )
     return LabelConfig(controls, objects, dialogue)
+
+
+def _offered(tag: Element) -> tuple[str, ...]:
+    """The answers that a question offers, as they are written in annotations."""
+    offered = [entry for entry in tag.iter() if isinstance(entry.tag, str) and entry.tag.lower() in ("choice", "label")]
+    return tuple(entry.get("alias") or entry.get("value") or "" for entry in offered)
 
 
 def shown(name: str, key: str) -> Element:

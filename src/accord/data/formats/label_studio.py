@@ -154,6 +154,7 @@ class _Reader:
 
     def __init__(self, buffer: Buffer, config: LabelConfig) -> None:
         self.buffer, self.config, self.context = buffer, config, buffer.context
+        self._compared: _Task | None = None  # the task whose sides were read last
 
     def task(self, row: int, task: _Task) -> None:
         """Read one task with all its annotations."""
@@ -238,7 +239,7 @@ class _Reader:
             self.buffer.refuse(
                 row,
                 "a question must be about a field of the data",
-                f"{key or object_name!r}, and the data have {', '.join(task.data) or 'none'}",
+                f"{key or object_name or 'several texts'!r}, and the data have {', '.join(task.data) or 'none'}",
                 _CONFIG_CURE,
             )
             return None
@@ -251,8 +252,9 @@ class _Reader:
             return None
         text = as_text(task.data[key]) or ""
         given = as_text(task.data.get(f"{key}_id"))
-        if len(task.data) > 2 + sum(field.endswith("_id") for field in task.data):
+        if task is not self._compared and len(task.data) > 2 + sum(field.endswith("_id") for field in task.data):
             self.context.lost["fields of a task besides the compared texts are not kept"] += 1
+        self._compared = task
         if given is None:
             self.context.assumed["compared texts without an id are known by their words: equal texts are one item"] += 1
         return self.buffer.item(row, given or text_id(text), text, group_id=as_text(task.data.get("group_id")))

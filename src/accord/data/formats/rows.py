@@ -59,6 +59,7 @@ class Buffer:
         self.file, self.context, self.source = file, context, source
         self._rows: dict[str, list[tuple[int, dict[str, Any]]]] = {"items": [], "judgements": [], "links": []}
         self._size = 0
+        self._misnamed: set[tuple[int, Any]] = set()  # rows and ids that stand for another text there
 
     def item(
         self, row: int, item_id: Any, text: str | None, *, meta: Mapping[str, Any] | None = None, **cells: Any
@@ -70,6 +71,7 @@ class Buffer:
                 self.context.refuse(
                     self.file, row, "an id stands for one text", f"another text for {name!r}", "Rename one of them."
                 )
+                self._misnamed.add((row, name))
             return name
         self.context.seen[name] = hash(content)
         extra = {f"meta.{key}": value for key, value in (meta or {}).items()}
@@ -77,7 +79,9 @@ class Buffer:
         return name
 
     def judgement(self, row: int, kind: str, item_id: Any, **cells: Any) -> None:
-        """Add a judgement."""
+        """Add a judgement, unless it is about a text that was refused."""
+        if self._misnamed and not self._misnamed.isdisjoint(((row, item_id), (row, cells.get("other_id")))):
+            return
         self._add("judgements", row, {"kind": kind, "item_id": item_id, "source": self.source, **cells}, 0)
 
     def ranking(self, row: int, tiers: Sequence[Sequence[str]], *, name: str, ties: bool = False, **cells: Any) -> None:

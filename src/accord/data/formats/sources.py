@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -242,15 +243,25 @@ def as_text(value: Any) -> str | None:
 
 
 def _open_parquet(path: Path) -> Any:
-    try:
+    with _as_parquet(path):
         return pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path} is not readable as Parquet: {str(error).splitlines()[0].rstrip('.')}.") from None
+
+
+@contextmanager
+def _as_parquet(path: Path) -> Iterator[None]:
+    """Turn what Arrow says about a broken file into a sentence."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise InputError(f"{path} is not readable as Parquet: {said}. Write it again.") from None
 
 
 def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    for batch in _open_parquet(path).iter_batches(_BLOCK_ROWS, columns=list(wanted)):
-        yield pa.RecordBatch.from_arrays([_text_array(path, name, batch.column(name)) for name in wanted], list(wanted))
+    with _as_parquet(path):
+        for batch in _open_parquet(path).iter_batches(_BLOCK_ROWS, columns=list(wanted)):
+            columns = [_text_array(path, name, batch.column(name)) for name in wanted]
+            yield pa.RecordBatch.from_arrays(columns, list(wanted))
 
 
 def _text_array(path: Path, name: str, column: pa.Array) -> pa.Array:

@@ -1,7 +1,8 @@
 """What the writers share: the judgements of a project in the order that files are written in."""
 
 import csv
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,15 +56,20 @@ def judged_texts(project: Project) -> dict[str, Judged]:
     return texts
 
 
-def write_lines(path: Path, records: Iterable[Any]) -> int:
-    """Write JSON lines; returns how many."""
+def write_lines(path: Path, records: Iterable[Any], *, ascii_only: bool = False) -> int:
+    """Write JSON lines; returns how many. With ``ascii_only`` other characters are escaped."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    encode, n = msgspec.json.Encoder().encode, 0
+    encode: Callable[[Any], bytes] = _escaped if ascii_only else msgspec.json.Encoder().encode
+    n = 0
     with path.open("wb") as file:
         for record in records:
             file.write(encode(record) + b"\n")
             n += 1
     return n
+
+
+def _escaped(record: Any) -> bytes:
+    return json.dumps(record).encode("ascii")
 
 
 def answered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

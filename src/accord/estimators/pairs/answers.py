@@ -38,6 +38,7 @@ class PairAnswers:
     _comparisons: Comparisons
     _groups: FeatureGroups | None
     _errors: dict[str, float]
+    _streamed: IntArray | None = None  # votes of each item, where the votes themselves are not kept
 
     def _inputs(self, items: Items) -> Inputs:
         place = self._index
@@ -149,8 +150,9 @@ class PairAnswers:
         )
         table = pd.DataFrame(columns)
         table.insert(2, "item_id", items.ids[order])
-        votes = self._comparisons
-        n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
+        votes, n_votes = self._comparisons, self._streamed
+        if n_votes is None:
+            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
         table["n_votes"] = np.append(n_votes, 0)[x.index[order]]  # an item that was not fitted to reads the zero
         return table
 

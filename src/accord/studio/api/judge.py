@@ -15,7 +15,7 @@ __all__ = ["ItemAnswer", "item_answer", "router"]
 router = APIRouter(prefix="/projects/{project_id}", tags=["judging"])
 
 # One generator for all people; which pair somebody gets need not be repeatable.
-_RNG = random.SystemRandom()
+_RNG = random.Random()
 
 Key = Annotated[int, Field(ge=1, lt=2**62)]
 RequestId = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -104,9 +104,9 @@ class Undone(BaseModel):
 
 
 @router.post("/questions/next", responses={401: {}, 403: {}, 404: {}})
-def ask_next(access: Judge, studio: Studio) -> QuestionAnswer:
+async def ask_next(access: Judge, studio: Studio) -> QuestionAnswer:
     """The next question for the person who asks; it is held for them for five minutes."""
-    found = studio.writer.write(
+    found = await studio.stored(
         lambda connection: next_question(connection, access.project, access.person.id, rng=_RNG)
     )
     if found is None:
@@ -120,7 +120,7 @@ def ask_next(access: Judge, studio: Studio) -> QuestionAnswer:
 
 
 @router.post("/judgements", status_code=201, responses={401: {}, 403: {}, 404: {}})
-def answer(sent: AnswerSent, access: Judge, studio: Studio) -> Stored:
+async def answer(sent: AnswerSent, access: Judge, studio: Studio) -> Stored:
     """Store an answer. It is on disk before this is acknowledged."""
     given = Answer(
         request_id=sent.request_id,
@@ -136,14 +136,14 @@ def answer(sent: AnswerSent, access: Judge, studio: Studio) -> Stored:
         skip_reason=sent.skip_reason,
         question_id=sent.question_id,
     )
-    new = studio.writer.write(lambda connection: record(connection, access.project, access.person.id, given))
+    new = await studio.stored(lambda connection: record(connection, access.project, access.person.id, given))
     return Stored(request_id=sent.request_id, new_rows=new)
 
 
 @router.post("/undo", responses={401: {}, 403: {}, 404: {}})
-def undo(sent: UndoSent, access: Judge, studio: Studio) -> Undone:
+async def undo(sent: UndoSent, access: Judge, studio: Studio) -> Undone:
     """Take back the newest answer of the person who asks."""
-    undone = studio.writer.write(
+    undone = await studio.stored(
         lambda connection: take_back(connection, access.project, access.person.id, request_id=sent.request_id)
     )
     return Undone(undone=undone)

@@ -1,21 +1,23 @@
 """Projects and their texts."""
 
-import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, HTTPException, Query, UploadFile
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from sqlalchemy import Connection
+from sqlalchemy.exc import DataError
 
 from accord.errors import InputError
 from accord.store import projects
 from accord.store.projects import StoredProject
 from accord.studio.api.judge import ItemAnswer, item_answer
-from accord.studio.context import CurrentPerson, Key, Owner, Studio, StudioState, Viewer
-from accord.workflows.exchange import read_upload, store_project
+from accord.studio.context import CurrentPerson, Key, Owner, Studio, Viewer
+from accord.studio.uploads import received
+from accord.workflows.exchange import look_at_files, read_files, store_project
 
-__all__ = ["create_from_upload", "router"]
+__all__ = ["router"]
 
 router = APIRouter(tags=["projects"])
 
@@ -75,82 +77,111 @@ def list_projects(visitor: CurrentPerson, studio: Studio) -> list[ProjectAnswer]
     return [_answer(project, role) for project, role in found]
 
 
-def create_from_upload(
-    studio: StudioState,
-    person_id: int,
-    upload: UploadFile,
-    *,
-    name: str,
-    word: str,
-    settings: dict[str, Any],
-    question: str = "",
-    guidelines: str = "",
-) -> int:
-    """Make a project of an uploaded file: all of it, or nothing."""
-    # Only the ending of the sent name is used; the file's place is ours.
-    ending = Path(upload.filename or "").suffix.lower()
-    with tempfile.TemporaryDirectory(prefix="accord-upload-") as folder:
-        path = Path(folder) / f"upload{ending if ending.isascii() and len(ending) <= 10 else ''}"
-        with path.open("wb") as out:
-            while chunk := upload.file.read(2**20):
-                out.write(chunk)
-        project = read_upload(word, path, settings)
+@dataclass(frozen=True)
+class UploadSent:
+    """Files, and what their sender says about them; what is left empty is found by looking."""
 
-    def store(connection: Connection) -> int:
-        key = store_project(
-            connection, project, name=name, created_by=person_id, question=question, guidelines=guidelines
+    files: list[UploadFile]
+    config: UploadFile | None
+    word: str | None
+    form: str | None
+    settings: dict[str, Any]
+
+
+def upload_sent(
+    file: list[UploadFile],
+    word: Annotated[Word | Literal[""], Form()] = "",
+    form: Annotated[Name | Literal[""], Form(alias="format")] = "",
+    config: UploadFile | None = None,
+    labels: Annotated[Labels, Form()] = "",
+    aspects: Annotated[Labels, Form()] = "",
+    n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
+) -> UploadSent:
+    """The part of the two forms that is about files; labels and aspects separated by commas."""
+    settings: dict[str, Any] = {}
+    for name, text in (("labels", labels), ("aspects", aspects)):
+        named = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+        if named and (name == "aspects") == (word == "aspects"):
+            settings[name] = named
+    if word == "aspects":
+        settings["n_ranks"] = n_ranks
+    return UploadSent(file, config, word or None, form or None, settings)
+
+
+Upload = Annotated[UploadSent, Depends(upload_sent)]
+
+
+class LookAnswer(BaseModel):
+    """What files hold and how they are read; ``dropped`` counts the rows that break a rule, by rule."""
+
+    word: str
+    format: str
+    reasons: list[str]
+    files: dict[str, int]
+    counts: dict[str, int]
+    conflicts: dict[str, int]
+    dropped: dict[str, int]
+    examples: list[str]
+    renamed: dict[str, str]
+    unread: list[str]
+    lost: dict[str, int]
+
+
+@router.post("/uploads/look", responses={401: {}, 403: {}})
+def look_at_upload(visitor: CurrentPerson, upload: Upload) -> LookAnswer:
+    """What a project made of these files would hold; nothing is stored."""
+    with received(upload.files, upload.config) as files:
+        seen = look_at_files(files.paths, upload.settings, word=upload.word, form=upload.form, config=files.config)
+        # The reasons end with what to type on the command line.
+        return LookAnswer(
+            word=seen.word,
+            format=seen.form,
+            reasons=[reason.partition(";")[0] for reason in seen.assumed],
+            files={Path(path).name: rows for path, _, rows in seen.files},
+            counts={name: n for name, n in seen.counts.items() if n},
+            conflicts={name: n for name, n in seen.conflicts.items() if n},
+            dropped=seen.dropped,
+            examples=[str(replace(problem, file=Path(problem.file).name)) for problem in seen.examples],
+            renamed=seen.renamed,
+            unread=list(seen.unread),
+            lost=seen.lost,
         )
-        projects.note(connection, key, person_id, "project made", texts=project.counts["items"])
-        return key
-
-    with studio.database.write() as connection:
-        return store(connection)
 
 
 @router.post("/projects", status_code=201, responses={401: {}, 403: {}})
 def create_project(
     visitor: CurrentPerson,
     studio: Studio,
-    file: UploadFile,
+    upload: Upload,
     name: Annotated[Name, Form()],
-    word: Annotated[Word, Form()],
     question: Annotated[LongText, Form()] = "",
     guidelines: Annotated[LongText, Form()] = "",
-    labels: Annotated[Labels, Form()] = "",
-    aspects: Annotated[Labels, Form()] = "",
-    n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
+    drop_bad: Annotated[bool, Form()] = False,
 ) -> ProjectAnswer:
-    """Make a project from a table of texts (CSV, TSV, JSONL or Parquet); labels and aspects separated by commas."""
-    settings = project_settings(word, labels=labels, aspects=aspects, n_ranks=n_ranks)
-    key = create_from_upload(
-        studio, visitor.person.id, file, name=name, word=word, settings=settings, question=question,
-        guidelines=guidelines,
-    )  # fmt: skip
-    with studio.database.read() as connection:
-        project = projects.get_project(connection, key)
-    if project is None:
-        raise HTTPException(404, "the project is gone again.")
-    return _answer(project, "owner")
-
-
-def project_settings(word: str, *, labels: str, aspects: str, n_ranks: int) -> dict[str, Any]:
-    """The settings of a new project from what its form says."""
-    named = {"labels": labels, "aspects": aspects}
-    lists = {
-        key: list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-        for key, text in named.items()
-    }
-    if word == "aspects":
-        if not 1 <= len(lists["aspects"]) <= 20:
-            raise InputError(
-                f"aspect scores need 1 to 20 aspects; {len(lists['aspects'])} were given. Name them, with commas."
+    """Make a project from files of any known format: all of it, or nothing."""
+    with received(upload.files, upload.config) as files:
+        project = read_files(
+            files.paths, upload.settings, word=upload.word, form=upload.form, config=files.config, drop_bad=drop_bad
+        )
+    try:
+        with studio.database.write() as connection:
+            key = store_project(
+                connection,
+                project,
+                name=name,
+                created_by=visitor.person.id,
+                question=question,
+                guidelines=guidelines,
             )
-        return {"aspects": lists["aspects"], "n_ranks": n_ranks}
-    if word in {"threads", "links", "rationales"}:
-        if not 2 <= len(lists["labels"]) <= 9:
-            raise InputError(f"labels are 2 to 9 names; {len(lists['labels'])} were given. Name them, with commas.")
-        return {"labels": lists["labels"]}
-    return {}
+            projects.note(connection, key, visitor.person.id, "project made", texts=project.counts["items"])
+            stored = projects.get_project(connection, key)
+    except DataError as error:
+        raise InputError(
+            "the database holds ids of at most 500 characters, labels of at most 200, and no character with the code "
+            "0; something in the upload is otherwise. Change it."
+        ) from error
+    assert stored is not None
+    return _answer(stored, "owner")
 
 
 @router.get("/projects/{project_id}", responses={401: {}, 404: {}})

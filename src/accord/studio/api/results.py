@@ -1,24 +1,27 @@
 """What the judgements say: results of the model, and files to take away."""
 
-import io
+import csv
 import tempfile
 import zipfile
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import pandas as pd
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Response
 from pydantic import BaseModel
 
+from accord.data.formats.registry import format_names
 from accord.store.scores import get_scores
 from accord.studio.context import Key, Owner, Studio, Viewer
 from accord.workflows.exchange import project_of
-from accord.workflows.export import write_frame
+from accord.workflows.export import FORMATS, export_as
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["results"])
+
+# A cell may hold a long text.
+csv.field_size_limit(2**31 - 1)
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -68,43 +71,60 @@ def result_of(key: Key, access: Viewer, studio: Studio) -> dict[str, Any]:
     raise HTTPException(404, "the model has not said anything about this text yet.")
 
 
+def _export_name(form: Annotated[str, Query(alias="format", max_length=40)] = "csv") -> str:
+    if form not in (known := (*FORMATS, *format_names(writable=True))):
+        raise HTTPException(422, f"the format must be one of {', '.join(known)}; got {form!r}.")
+    return form
+
+
 @router.get(
     "/export",
     response_class=Response,
     responses={200: {"content": {"application/zip": {}}}, 401: {}, 403: {}, 404: {}},
 )
 def export_project(
-    access: Owner,
-    studio: Studio,
-    form: Annotated[Literal["csv", "tsv", "jsonl", "parquet"], Query(alias="format")] = "csv",
-    everything: bool = False,
+    access: Owner, studio: Studio, form: Annotated[str, Depends(_export_name)], everything: bool = False
 ) -> Response:
-    """The project's own tables as a zip file; with ``everything`` undone answers and undos too."""
+    """The project as a zip file: its own tables (csv, tsv, jsonl, parquet) or the files of another tool.
+
+    With ``everything`` undone answers and undos are there too. What the tool cannot hold is counted in
+    ``not-exported.txt``.
+    """
     with studio.database.read() as connection:
         project = project_of(connection, access.project, standing=not everything)
-    buffer = io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="accord-export-") as folder:
-        for name, frame in project.frames().items():
-            if len(frame):
-                harmless = _harmless(frame) if form in {"csv", "tsv"} else frame
-                write_frame(harmless.dropna(axis="columns", how="all"), Path(folder) / f"{name}.{form}")
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(Path(folder).iterdir()):
-                archive.write(path, path.name)
+    with tempfile.TemporaryDirectory(prefix="accord-export-") as work:
+        folder, packed = Path(work) / "export", Path(work) / "export.zip"
+        folder.mkdir()
+        exported = export_as(project, folder, form=form)
+        if exported.lost:
+            lines = [f"{what}: {n}\n" for what, n in exported.lost.items()]
+            (folder / "not-exported.txt").write_text("".join(lines), encoding="utf-8")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                _disarm(path)
+                archive.write(path, path.relative_to(folder))
+        content = packed.read_bytes()
+    name = f"accord-project-{access.project.id}-{form}.zip"
     return Response(
-        buffer.getvalue(),
-        media_type="application/zip",
-        headers={"content-disposition": f'attachment; filename="accord-project-{access.project.id}.zip"'},
+        content, media_type="application/zip", headers={"content-disposition": f'attachment; filename="{name}"'}
     )
 
 
-def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with an apostrophe before what a spreadsheet would run as a formula."""
+def _disarm(path: Path) -> None:
+    """Put an apostrophe before what a spreadsheet would run as a formula."""
+    separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix)
+    if separator is None:
+        return
+    safe = path.with_name(f"{path.name}.part")
+    with path.open(encoding="utf-8", newline="") as rows, safe.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+        # A cell with a carriage return must be quoted, which the writer does by itself.
+        writer.writerows([[_harmless(cell) for cell in row] for row in csv.reader(rows, delimiter=separator)])
+    safe.replace(path)
 
-    def guard(value: Any) -> Any:
-        return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA and not _is_number(value) else value
 
-    return frame.apply(lambda column: column.map(guard) if column.dtype == object else column)
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
 
 
 def _is_number(text: str) -> bool:

@@ -13,7 +13,7 @@ from accord.store.tables import items, judgements
 from accord.store.tables import projects as project_table
 from accord.studio.api.sessions import SessionAnswer, sign_in
 from accord.studio.context import MaybePerson, Studio
-from accord.studio.pages.rendering import render
+from accord.studio.pages.rendering import render, titles
 
 __all__ = ["ASKS", "router"]
 
@@ -81,4 +81,4 @@ def new_project(request: Request, visitor: MaybePerson) -> Response:
     """The form for a new project."""
     if visitor is None:
         return RedirectResponse("/", status_code=303)
-    return render(request, "new_project.html", visitor=visitor)
+    return render(request, "new_project.html", visitor=visitor, formats=titles(readable=True))

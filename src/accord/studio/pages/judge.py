@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from accord.store import judgements as kept
 from accord.store import projects
@@ -58,13 +58,7 @@ def judge(
 ) -> HTMLResponse:
     """The judging page of the project's word."""
     with studio.database.read() as connection:
-        n_done = connection.execute(
-            select(func.count(func.distinct(judgements.c.request_id))).where(
-                judgements.c.project_id == access.project.id,
-                judgements.c.person_id == access.person.id,
-                judgements.c.kind != "undo",
-            )
-        ).scalar_one()
+        n_done = kept.count_of(connection, access.project.id, access.person.id)
         context: dict[str, Any] = {}
         if access.project.word == "threads":
             context["thread"] = _next_thread(connection, access, after)

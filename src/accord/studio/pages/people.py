@@ -7,10 +7,17 @@ from accord.store import people as stored_people
 from accord.store import projects
 from accord.store.scores import get_scores
 from accord.studio.context import Owner, Studio
-from accord.studio.pages.rendering import render
+from accord.studio.pages.rendering import render, titles
 from accord.workflows.people import Annotator
 
 __all__ = ["router"]
+
+_TABLES = {
+    "csv": "For spreadsheets",
+    "jsonl": "One JSON object a line",
+    "parquet": "Compact, with types",
+    "tsv": "Tab-separated",
+}
 
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
@@ -61,4 +68,6 @@ def _row(person: Annotator) -> dict[str, object]:
 @router.get("/export")
 def export(request: Request, access: Owner) -> HTMLResponse:
     """Files to take away."""
-    return render(request, "export.html", access=access, here="export")
+    return render(
+        request, "export.html", access=access, here="export", tables=_TABLES.items(), formats=titles(writable=True)
+    )

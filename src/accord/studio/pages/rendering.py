@@ -10,9 +10,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from accord import __version__
+from accord.data.formats.registry import format_names, format_of
 from accord.studio.context import Access, Visitor, studio_of
 
-__all__ = ["ago", "interval_svg", "pager", "render", "share_svg"]
+__all__ = ["ago", "interval_svg", "pager", "render", "share_svg", "titles"]
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("accord.studio", "templates"),
@@ -45,6 +46,16 @@ def render(
         **context,
     )
     return HTMLResponse(page, status_code=status, headers={"cache-control": "no-store"})
+
+
+def titles(*, readable: bool = False, writable: bool = False) -> list[tuple[str, str]]:
+    """The names and titles of the formats of other tools that can be read, or written."""
+    known = [(name, format_of(name)) for name in format_names()]
+    return [
+        (name, form.title)
+        for name, form in known
+        if not (readable and form.read is None) and not (writable and form.write is None)
+    ]
 
 
 def ago(moment: datetime) -> str:

@@ -22,6 +22,13 @@ export async function call(method, path, body) {
   throw new Refused(detail || `The studio refused (${answer.status}).`);
 }
 
+// What a form sends, without the files that were not chosen.
+export function sent(form) {
+  const data = new FormData(form);
+  for (const input of form.querySelectorAll("input[type=file]")) if (!input.files.length) data.delete(input.name);
+  return data;
+}
+
 export const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 

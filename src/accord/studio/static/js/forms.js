@@ -1,15 +1,16 @@
 // Forms that talk to the interface and show its sentence beside themselves.
-import { call, sayInto } from "./api.js";
+import { call, sayInto, sent } from "./api.js";
 
 for (const form of document.querySelectorAll("form[data-api]")) {
   const say = sayInto(form.querySelector(".error"));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (form.dataset.ask && !confirm(form.dataset.ask)) return;
     const button = form.querySelector("button[type=submit]");
     button.disabled = true;
     say("");
     try {
-      const data = new FormData(form);
+      const data = sent(form);
       let body = data;
       if (form.dataset.type !== "multipart") {
         body = {};
@@ -32,11 +33,13 @@ for (const form of document.querySelectorAll("form[data-api]")) {
 for (const zone of document.querySelectorAll(".drop")) {
   const input = zone.querySelector("input[type=file]");
   const name = zone.querySelector("[data-file]");
-  const told = () => { name.textContent = input.files[0] ? input.files[0].name : "No file chosen yet."; };
+  const told = () => {
+    name.textContent = input.files.length > 1 ? [...input.files].map((file) => file.name).join(", ") : "";
+  };
   input.addEventListener("change", told);
   for (const kind of ["dragover", "dragenter"]) zone.addEventListener(kind, (e) => { e.preventDefault(); zone.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) zone.addEventListener(kind, () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (e) => { e.preventDefault(); input.files = e.dataTransfer.files; told(); });
+  zone.addEventListener("drop", (e) => { e.preventDefault(); input.files = e.dataTransfer.files; input.dispatchEvent(new Event("change")); });
 }
 
 const word = document.getElementById("word");
@@ -53,3 +56,25 @@ document.getElementById("sign-out")?.addEventListener("click", async () => {
   await call("DELETE", "/api/sessions");
   location.href = "/";
 });
+
+// A download that is refused says so on the page instead of leaving it.
+for (const link of document.querySelectorAll("a[data-download]")) {
+  const say = sayInto(document.getElementById("export-status"));
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    say("");
+    link.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(link.href, { credentials: "same-origin" });
+      if (!answer.ok) throw new Error((await answer.json()).detail ?? "The studio does not answer.");
+      const address = URL.createObjectURL(await answer.blob());
+      const named = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "");
+      const save = document.createElement("a");
+      save.href = address;
+      save.download = named ? named[1] : "accord.zip";
+      save.click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+    } catch (error) { say(error.message, true); }
+    link.removeAttribute("aria-busy");
+  });
+}

@@ -1,7 +1,6 @@
 """Aspects: the scores that a text gives to several aspects, decided together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,19 +9,21 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.aspects import whole_ranks
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
-from accord.features.aspects import PhraseFeatures, as_matrix, as_texts, is_matrix
+from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
+from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
+from accord.estimators.base import WithWorkers
+from accord.features.aspects import PhraseFeatures, as_matrix, is_matrix
+from accord.features.text import as_texts
 from accord.inference.aspect_graph import aspect_graph
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.good_grief import aspect_griefs
 from accord.inference.numerics import normalise_log, sigmoid
 from accord.learning.agreement import (
     AgreementModel,
-    agreement_inputs,
     agreement_labels,
     agreement_scores,
-    evidence_names,
     fit_agreement,
 )
 from accord.learning.aspect_crf import (
@@ -36,7 +37,14 @@ from accord.learning.aspect_crf import (
     whitened,
     whitening,
 )
-from accord.learning.good_grief import ALPHAS, choose_and_fit, fit_good_grief, good_grief_ranks, mean_distance
+from accord.learning.good_grief import (
+    ALPHAS,
+    Training,
+    choose_and_fit,
+    fit_good_grief,
+    good_grief_ranks,
+    mean_distance,
+)
 from accord.learning.ordinal import (
     NODES,
     OrdinalLogits,
@@ -50,7 +58,7 @@ from accord.learning.ordinal import (
 from accord.learning.prank import UpdateRule, prank_scores
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["AspectExplanation", "AspectRanker"]
+__all__ = ["AspectRanker"]
 
 Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "ordinal_crf"]
 _PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
@@ -59,26 +67,7 @@ _DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
-@dataclass(frozen=True, eq=False)
-class AspectExplanation:
-    """Why a text is ranked as it is."""
-
-    ranks: pd.Series  # aspect → rank
-    words: pd.DataFrame  # aspect, word, effect: what moved each aspect's score, strongest first
-    griefs: pd.DataFrame  # aspect × rank: what that rank would cost (for ordinal models in nats of probability)
-    agreement: pd.DataFrame  # evidence, effect: what speaks for (> 0) and against (< 0) one mind
-    one_mind: float  # probability that all aspects have the same rank; nan where the model has no say
-
-    def to_table(self) -> pd.DataFrame:
-        """One row a reason, strongest first: reason, effect."""
-        words = [f"{row.aspect}: {row.word}" for row in self.words.itertuples()]
-        mind = [f"one mind: {row.evidence}" for row in self.agreement.itertuples()]
-        effect = [*self.words["effect"], *self.agreement["effect"]]
-        table = pd.DataFrame({"reason": [*words, *mind], "effect": np.asarray(effect, dtype=np.float64)})
-        return table.sort_values("effect", key=np.abs, ascending=False, kind="stable", ignore_index=True)
-
-
-class AspectRanker(BaseEstimator):
+class AspectRanker(WithWorkers, BaseEstimator):
     """Ranks 1..k of several aspects of a text, with the relations between aspects.
 
     Parameters
@@ -113,7 +102,8 @@ class AspectRanker(BaseEstimator):
     contrast : bool
         Give the agreement model the largest contrast between two words.
     alpha : float, optional
-        Weight of the agreement model in Good Grief; by default chosen on development data.
+        Weight of the agreement model in Good Grief, in training and decoding; by default it is chosen on development
+        data, and so is whether it counts in training.
     n_epochs : int
         Most passes of the perceptron rankers; how many are used is chosen on development data.
     passes : int, optional
@@ -128,6 +118,11 @@ class AspectRanker(BaseEstimator):
         Of every cross-fit.
     development_fraction : float
         Share of the training texts to choose on where ``fit`` is given no development texts.
+    n_jobs : int, optional
+        Processes of the ordinal models: for the folds, and for the field's loss; as in scikit-learn, None means one.
+        The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int, Generator or None
 
     Attributes
@@ -171,6 +166,8 @@ class AspectRanker(BaseEstimator):
         n_orders: int = 5,
         n_folds: int = 5,
         development_fraction: float = 0.125,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
@@ -195,6 +192,8 @@ class AspectRanker(BaseEstimator):
         self.n_orders = n_orders
         self.n_folds = n_folds
         self.development_fraction = development_fraction
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     # -- fitting -------------------------------------------------------------------------------------------------
@@ -212,8 +211,9 @@ class AspectRanker(BaseEstimator):
         """
         self._check_settings()
         rng = np.random.default_rng(self.random_state)
+        y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
-        self.aspects_ = self._names(y)
+        self.aspects_ = aspect_names(y, self.aspects)
         ranks = self._ranks(y)
         self.phrases_ = (
             None if is_matrix(X) else PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
@@ -222,7 +222,7 @@ class AspectRanker(BaseEstimator):
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
-        self._check_enough(ranks)
+        check_enough(ranks, self.aspects_)
         scored = (ranks > 0).any(axis=1)
         x, ranks = x[scored], ranks[scored]
         self.ranker_: Any = None  # GoodGrief or OrdinalLogits; None after end-to-end training
@@ -246,12 +246,13 @@ class AspectRanker(BaseEstimator):
             if self.agreement == "oracle":
                 agree = _oracle_scores(agreement_labels(ranks))
             else:
-                self.agreement_, agree = self._fit_agreement(x, ranks, rng, None)
+                self.agreement_, scores = self._fit_agreement(x, ranks, rng, None)
+                agree = scores - self.agreement_.prior
         settings: dict[str, Any] = {
             "n_ranks": self.n_ranks,
             "n_epochs": self.n_epochs,
             "similarity": self.model == "sim",
-            "joint_training": self.model != "good_grief_decode",
+            "training": self._training(),
             "rule": self.update,
             "averaged": self.averaged,
             "n_orders": self.n_orders,
@@ -261,19 +262,27 @@ class AspectRanker(BaseEstimator):
             self.ranker_ = choose_and_fit(x, ranks, agree, fraction=self.development_fraction, **settings)
         else:
             dev_x, dev_ranks = development
+            if not (dev_ranks > 0).any():
+                raise InputError("development texts need scores; all of theirs are missing.")
             held = (dev_x, dev_ranks, self._agreement(dev_x, agreement_labels(dev_ranks)))
             self.ranker_ = fit_good_grief(x, ranks, agree, held, **settings)
+
+    def _training(self) -> Training:
+        if self.model != "good_grief":
+            return "apart"
+        return "chosen" if self.alpha is None else "joint"
 
     def _fit_ordinal(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> None:
         penalty = self._penalty(x, ranks, rng)
         if self.model == "ordinal_crf" and self.training == "joint":
             self.crf_ = fit_aspect_crf(
-                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty
-            )
+                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty,
+                workers=self._workers,
+            )  # fmt: skip
         else:
             self.ranker_, held_out = fit_nodes(
                 self.nodes, x, ranks, n_ranks=self.n_ranks, penalty=penalty, stack_penalty=self.stack_penalty,
-                n_folds=self._folds(ranks), rng=rng,
+                n_folds=self._folds(ranks), rng=rng, workers=self._workers,
             )  # fmt: skip
             if self.model == "ordinal":
                 return
@@ -285,6 +294,7 @@ class AspectRanker(BaseEstimator):
             self.crf_ = fit_aspect_crf(
                 whitened(self.whitening_, held_out), ranks, n_ranks=self.n_ranks, edges=self.edges,
                 agreement=evidence, penalty=self.stack_penalty, edge_penalty=self.edge_penalty,
+                workers=self._workers,
             )  # fmt: skip
         warn_unconverged("The field over aspects", self.crf_.convergence, cure="Raise edge_penalty.", stacklevel=4)
 
@@ -379,13 +389,7 @@ class AspectRanker(BaseEstimator):
             names = self.phrases_.get_feature_names_out()[x.indices]
         else:
             names = np.array([f"feature {i}" for i in x.indices], dtype=object)
-        effects = x.data[:, None] * self._word_weights(x.indices)
-        words = [
-            {"aspect": aspect, "word": names[i], "effect": effects[i, a]}
-            for a, aspect in enumerate(self.aspects_)
-            for i in np.argsort(-np.abs(effects[:, a]), kind="stable")[:n_words]
-        ]
-        one_mind, ranks = np.nan, np.zeros(len(self.aspects_), dtype=np.int64)
+        one_mind = np.nan
         if self.model in _ORDINALS:
             nodes, equal = self._marginals(x, None)
             ranks, one_mind = _DECODERS[self.decoding](nodes)[0], float(equal[0])
@@ -396,24 +400,14 @@ class AspectRanker(BaseEstimator):
             ranks = good_grief_ranks(self.ranker_, x, self._agreement(x, np.array([-1])))[0]
             if self.agreement_ is not None:
                 one_mind = float(sigmoid(agreement_scores(self.agreement_, x))[0])
+        effects = x.data[:, None] * self._word_weights(x.indices)
         return AspectExplanation(
             pd.Series(ranks, index=self.aspects_),
-            pd.DataFrame(words, columns=["aspect", "word", "effect"]),
+            word_reasons(effects, names, self.aspects_, n_words),
             pd.DataFrame(griefs, index=self.aspects_, columns=range(1, self.n_ranks + 1)),
-            self._agreement_reasons(x, names, n_words),
+            agreement_reasons(self.agreement_, x, names, self.aspects_, n_words),
             one_mind,
         )
-
-    def _agreement_reasons(self, x: Any, names: AnyArray, n_words: int) -> pd.DataFrame:
-        rows: list[tuple[str, float]] = []
-        if self.agreement_ is not None:
-            model = self.agreement_
-            effects = agreement_inputs(model, x)[0] * model.second[:-1]
-            labels = evidence_names(self.aspects_, contrast=model.contrast is not None)
-            rows = list(zip(labels, effects.tolist(), strict=True))
-            by_word = x.data * model.weights[x.indices] * model.second[0] / model.scale[0]
-            rows += [(f"word {names[i]!r}", float(by_word[i])) for i in np.argsort(-np.abs(by_word))[:n_words]]
-        return pd.DataFrame(rows, columns=["evidence", "effect"])
 
     def _word_weights(self, features: AnyArray) -> FloatArray:
         """Weight of some features in the score of each aspect, shape (n, n_aspects)."""
@@ -423,7 +417,7 @@ class AspectRanker(BaseEstimator):
             return self.crf_.weights[features].mean(axis=2)
         # Mean over thresholds of the weights of both stages.
         per_threshold = self.ranker_.weights[features] @ self.ranker_.mixing
-        return per_threshold.reshape(len(features), len(self.aspects_), -1).mean(axis=2)
+        return per_threshold.reshape(len(features), len(self.aspects_), self.n_ranks - 1).mean(axis=2)
 
     # -- the field -----------------------------------------------------------------------------------------------
 
@@ -451,9 +445,9 @@ class AspectRanker(BaseEstimator):
         return p, p.prod(axis=1).sum(axis=1)
 
     def _agreement(self, x: Any, labels: IntArray | None) -> FloatArray:
-        """Agreement scores of new texts; 0 without an agreement model."""
+        """How much more likely than usual one mind is in new texts, in log odds; 0 without an agreement model."""
         if self.agreement_ is not None:
-            return agreement_scores(self.agreement_, x)
+            return agreement_scores(self.agreement_, x) - self.agreement_.prior
         if self.agreement == "oracle" and self.model in ("good_grief", "good_grief_decode"):
             if labels is None:
                 raise InputError("agreement='oracle' must be told the truth; give one_mind=, or another agreement.")
@@ -471,39 +465,20 @@ class AspectRanker(BaseEstimator):
         ):
             if getattr(self, name) not in allowed:
                 raise InputError(f"{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
-        if self.n_ranks < 2:
-            raise InputError(f"there must be at least 2 ranks; n_ranks is {self.n_ranks}.")
-
-    def _check_enough(self, ranks: IntArray) -> None:
-        empty = np.flatnonzero((ranks == 0).all(axis=0))
-        if len(empty) == ranks.shape[1]:
-            raise InputError("training needs scores; all of them are missing.")
-        if len(empty):
-            raise InputError(f"every aspect needs a score; {self.aspects_[empty[0]]!r} has none. Drop that aspect.")
-        if int((ranks > 0).any(axis=1).sum()) < 2:
-            raise InputError("training needs at least 2 texts with scores; there is one.")
-
-    def _names(self, y: Any) -> list[str]:
-        m = 1 if np.ndim(y) == 1 else np.shape(y)[1]
-        own = getattr(y, "columns", None)
-        names = self.aspects if self.aspects is not None else own if own is not None else range(m)
-        names = [str(name) for name in names]
-        if len(names) != m:
-            raise InputError(f"there must be one name an aspect; y has {m} columns and there are {len(names)} names.")
-        return names
+        for name, least in (("n_ranks", 2), ("n_epochs", 1), ("n_orders", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} must be at least {least}; it is {getattr(self, name)}.")
+        if self.passes is not None and not 1 <= self.passes <= self.n_epochs:
+            raise InputError(f"passes must be in 1..n_epochs, which is {self.n_epochs}; it is {self.passes}.")
+        if self.alpha is not None and self.alpha < 0:
+            raise InputError(f"alpha must be at least 0; it is {self.alpha}.")
+        if not 0 < self.development_fraction < 1:
+            raise InputError(f"development_fraction must be between 0 and 1; it is {self.development_fraction}.")
+        if np.min(self.penalty) <= 0:
+            raise InputError(f"penalty must be above 0; it is {self.penalty}.")
 
     def _ranks(self, y: Any) -> IntArray:
-        """Ranks as integers, 0 where missing, shape (n, m)."""
-        try:
-            values = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"ranks must be numbers in 1..{self.n_ranks}, 0 or nan where missing.") from None
-        values = values.reshape(len(values), -1)
-        if values.shape[1] != len(self.aspects_):
-            raise InputError(
-                f"ranks must have {len(self.aspects_)} columns, one an aspect; they have {values.shape[1]}."
-            )
-        return whole_ranks(np.nan_to_num(values, nan=0.0), self.aspects_, self.n_ranks)
+        return given_ranks(y, self.aspects_, self.n_ranks)
 
     def _features(self, X: Any) -> Any:
         if self.phrases_ is not None:

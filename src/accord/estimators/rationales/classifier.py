@@ -1,7 +1,6 @@
 """A classifier of texts that learns from the words people highlight ([ZE08])."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,19 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.rationales import token_spans
 from accord.errors import InputError
-from accord.features.highlights import Annotation, annotations_of, given_spans
+from accord.estimators.base import WithWorkers
+from accord.estimators.rationales.arrays import marked_texts, nothing_marked
+from accord.estimators.rationales.predicted import PredictedRationale, characters
+from accord.features.highlights import Annotation, annotations_of, given_classes, given_spans
 from accord.features.rationales import (
     Tokens,
     Vocabulary,
     n_grams,
     read_tokens,
     transition_names,
-    transition_table,
 )
+from accord.features.text import as_texts
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.numerics import normalise_log
 from accord.learning.annotator_choice import HIGHLIGHT_GRID, PLAIN_GRID, choose_strengths, inner_folds
@@ -34,32 +35,13 @@ from accord.learning.annotator_model import (
     inside_probabilities,
     worth_of_highlights,
 )
+from accord.learning.blocked_texts import in_blocks
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["PredictedRationale", "RationaleClassifier", "marked_texts"]
+__all__ = ["RationaleClassifier"]
 
 
-@dataclass(frozen=True, eq=False)
-class PredictedRationale:
-    """The words that an annotator would highlight in a text of a given class."""
-
-    label: Any
-    spans: IntArray  # (n_spans, 2) characters of the tokens that are likely enough to be highlighted
-    best_spans: IntArray  # (n_best, 2) characters of the single most likely highlighting, often none
-    tokens: IntArray  # (n_tokens, 2) characters of each token
-    probabilities: FloatArray  # (n_tokens,) that a token is highlighted
-
-    def spans_above(self, threshold: float) -> IntArray:
-        """Runs of tokens that are highlighted with at least this probability, as characters, shape (n, 2)."""
-        return _characters(self.probabilities >= threshold, self.tokens)
-
-
-def _characters(tags: BoolArray, tokens: IntArray) -> IntArray:
-    runs = token_spans(tags)
-    return np.stack([tokens[runs[:, 0], 0], tokens[runs[:, 1] - 1, 1]], axis=1) if len(runs) else runs
-
-
-class RationaleClassifier(ClassifierMixin, BaseEstimator):
+class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """Log-linear classifier, taught by a model of how annotators highlight.
 
     The words of a text that speak for its class are likely to be highlighted; so what was highlighted tells the
@@ -103,6 +85,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int
     tol, value_tol : float
         Stop when no entry of the gradient exceeds ``tol``, or a step improves the objective by less than this share.
+    n_jobs : int, optional
+        Processes that the losses are summed with, and that the folds for "auto" are run in; as in scikit-learn, None
+        means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
         For the inner folds.
 
@@ -152,6 +139,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 500,
         tol: float = 1e-3,
         value_tol: float = 1e-7,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.C = C
@@ -172,6 +161,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.value_tol = value_tol
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def fit(
@@ -196,7 +187,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        texts, labels = list(X), np.asarray(y)
+        texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -213,15 +204,16 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         free = np.arange(marked.n_features) == marked.n_features - 1 if self.fit_intercept else None
         strengths = self._strengths(marked, free)
         small, columns = marked.compact()
-        fit = FITS[self.method](
-            small,
-            strengths,
-            emissions=self.emissions,
-            free=None if free is None else free[columns],
-            max_iter=self.max_iter,
-            tol=self.tol,
-            value_tol=self.value_tol,
-        )
+        with in_blocks(small, self._workers) as blocked:
+            fit = FITS[self.method](
+                blocked,
+                strengths,
+                emissions=self.emissions,
+                free=None if free is None else free[columns],
+                max_iter=self.max_iter,
+                tol=self.tol,
+                value_tol=self.value_tol,
+            )
         warn_unconverged("RationaleClassifier", fit.convergence, cure="Raise max_iter or value_tol.")
         fit = fit.expanded(columns, marked.n_features)
         self.C_, self.theta_variance_ = strengths.C, strengths.theta_variance
@@ -275,11 +267,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self.n_annotated_.any():
             raise InputError("highlights can be predicted after fitting with rationales; this model saw none.")
-        texts = list(X)
+        texts = as_texts(X)
         labels = self.predict(texts, features=features) if y is None else np.asarray(y)
         tokens = self._read(texts)
         codes = self._codes(labels)
-        marked = self._marked(tokens, self._design(tokens, features), codes, _nothing_marked(tokens), n_annotators=1)
+        marked = self._marked(tokens, self._design(tokens, features), codes, nothing_marked(tokens), n_annotators=1)
         phi = self.phi_[self._annotator(annotator)]
         inside = inside_probabilities(marked, self.class_weights_, phi[None], 0)
         tags = best_tags(marked, self.class_weights_, phi[None], 0)
@@ -287,7 +279,7 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         for row, (start, end) in enumerate(zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)):
             where = tokens.of(row)
             p = inside[start:end]
-            spans, best = _characters(p >= self.threshold_, where), _characters(tags[start:end], where)
+            spans, best = characters(p >= self.threshold_, where), characters(tags[start:end], where)
             out.append(PredictedRationale(labels[row], spans, best, where, p))
         return out
 
@@ -351,9 +343,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
             ``row`` in ``X`` (or in the training texts) and ``worth``.
         """
         check_is_fitted(self)
+        if n < 0:
+            raise InputError(f"n must be at least 0; it is {n}.")
         rows, worth = self.unmarked_, self.unmarked_worth_
         if X is not None:
-            texts = list(X)
+            texts = as_texts(X)
             tokens = self._read(texts)
             features = self._no_features(len(texts))
             labels = self.predict(texts, features=features) if y is None else y
@@ -377,6 +371,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         words = Vocabulary.count(tokens.strings, min_count=self.min_count).words
         if self.vocabulary is not None:
             words = np.array(list(self.vocabulary), dtype=object)
+        if not len(words) and self.vocabulary is None:
+            raise InputError(
+                f"the texts must share words; none occurs {self.min_count} times in them. Lower min_count, or give a "
+                "vocabulary."
+            )
         self.vocabulary_ = [words]
         for n in range(2, self.max_ngram + 1):
             grams = [n_grams(strings, n) for strings in tokens.strings]
@@ -428,6 +427,10 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
                 raise InputError(f"{name} must be a number of at least 0 or 'auto'; it is {value!r}.")
         if self.theta_variance != "auto" and float(self.theta_variance) == 0:
             raise InputError("theta_variance must be above 0; at 0 every weight is 0.")
+        if not self.phi_variance > 0:
+            raise InputError(f"phi_variance must be above 0; it is {self.phi_variance!r}.")
+        if self.n_inner_folds < 2:
+            raise InputError(f"n_inner_folds must be at least 2; it is {self.n_inner_folds!r}.")
         grid = HIGHLIGHT_GRID if len(marked.chain_text) else PLAIN_GRID
         pairs = [
             (
@@ -447,11 +450,13 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
             )
         n_folds = min(self.n_inner_folds, marked.n_texts)
         folds = inner_folds(marked.labels, n_folds, np.random.default_rng(self.random_state))
-        return choose_strengths(marked, candidates, folds=folds, emissions=self.emissions, free=free).strengths
+        return choose_strengths(
+            marked, candidates, folds=folds, emissions=self.emissions, free=free, workers=self._workers
+        ).strengths
 
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
-        tokens = self._read(list(X))
+        tokens = self._read(X)
         return np.asarray(self._design(tokens, features) @ self.class_weights_.T)
 
     def _codes(self, labels: Any) -> IntArray:
@@ -475,54 +480,5 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         return int(found[0])
 
     def _worth(self, tokens: Tokens, design: Any, codes: IntArray) -> FloatArray:
-        marked = self._marked(tokens, design, codes, _nothing_marked(tokens), n_annotators=1)
+        marked = self._marked(tokens, design, codes, nothing_marked(tokens), n_annotators=1)
         return worth_of_highlights(marked, self.class_weights_, self.phi_[[self._annotator(None)]], self.n_seen_)
-
-
-def _nothing_marked(tokens: Tokens) -> list[Annotation]:
-    return [(row, 0, np.zeros(len(strings), dtype=bool)) for row, strings in enumerate(tokens.strings)]
-
-
-def marked_texts(
-    tokens: Tokens,
-    vocabulary: Vocabulary,
-    design: Any,
-    codes: IntArray,
-    annotations: list[Annotation],
-    *,
-    n_classes: int,
-    n_annotators: int,
-    transitions: str,
-) -> MarkedTexts:
-    """The arrays of the model.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    vocabulary : Vocabulary
-    design : sparse matrix of shape (n_texts, n_features)
-        Its first columns are the vocabulary's words.
-    codes : int array of shape (n_texts,)
-        Classes.
-    annotations : list of (row, annotator, tags)
-    n_classes, n_annotators : int
-    transitions : str
-        The set of transition features.
-    """
-    words = [vocabulary.codes(tokens.strings[row]) for row, _, _ in annotations]
-    places = [tokens.places_of(row) for row, _, _ in annotations]
-    contexts, features = transition_table(np.concatenate([*places, np.zeros(0, dtype=np.int64)]), transitions)
-    return MarkedTexts(
-        design=design,
-        labels=codes,
-        n_classes=n_classes,
-        n_words=vocabulary.n_words,
-        words=np.concatenate([*words, np.zeros(0, dtype=np.int32)]),
-        contexts=contexts,
-        tags=np.concatenate([*(tags for _, _, tags in annotations), np.zeros(0, dtype=bool)]),
-        offsets=np.cumsum([0, *map(len, words)]).astype(np.int64),
-        chain_text=np.array([row for row, _, _ in annotations], dtype=np.int64),
-        chain_annotator=np.array([annotator for _, annotator, _ in annotations], dtype=np.int64),
-        n_annotators=n_annotators,
-        transition_features=features,
-    )

@@ -1,0 +1,63 @@
+// New project: looks at the chosen files before anything is stored, and says what they are and why.
+import { call, element, sent } from "./api.js";
+
+const form = document.querySelector("form[data-api='/api/projects']");
+const report = document.getElementById("look");
+const dropBad = document.getElementById("drop-bad");
+const word = document.getElementById("word");
+let looks = 0;
+
+const NAMES = { items: "texts", pair: "votes", label: "labels", score: "scores", span: "highlights", links: "links", people: "people" };
+const number = (n) => n.toLocaleString("en");
+
+function show(seen) {
+  const counts = Object.entries(seen.counts).map(([name, n]) => `${number(n)} ${NAMES[name] ?? name}`);
+  const lines = [
+    ...seen.reasons,
+    ...Object.entries(seen.renamed).map(([theirs, ours]) => `the column ${theirs} is read as ${ours}`),
+    ...seen.unread.map((name) => `the column ${name} is not read`),
+    ...Object.entries(seen.conflicts).map(([what, n]) => `${what} by the same person: ${number(n)}`),
+    ...Object.entries(seen.lost).map(([what, n]) => `${what}: ${number(n)}`),
+  ];
+  const bad = Object.entries(seen.dropped);
+  report.replaceChildren(
+    element("strong", {}, counts.join(", ") || "Nothing to read"),
+    element("ul", {}, ...lines.map((line) => element("li", {}, line))),
+  );
+  if (bad.length) {
+    report.append(element("p", {}, "Rows that break a rule:"),
+      element("ul", {}, ...bad.map(([rule, n]) => element("li", {}, `${rule}: ${number(n)}`))),
+      element("details", {}, element("summary", {}, "Which rows?"),
+        element("ul", {}, ...seen.examples.map((line) => element("li", {}, line)))));
+  }
+  report.classList.toggle("warn", bad.length > 0);
+  dropBad.classList.toggle("hidden", !bad.length);
+}
+
+async function look() {
+  const files = form.elements.file.files;
+  const mine = ++looks;
+  report.classList.toggle("hidden", !files.length);
+  dropBad.classList.add("hidden");
+  if (!files.length) return;
+  report.classList.remove("warn");
+  report.textContent = "Looking at the files …";
+  const body = sent(form);
+  for (const name of ["name", "question", "guidelines", "drop_bad"]) body.delete(name);
+  try {
+    const seen = await call("POST", "/api/uploads/look", body);
+    if (mine === looks) show(seen);
+  } catch (error) {
+    if (mine !== looks) return;
+    report.classList.add("warn");
+    report.textContent = error.message;
+  }
+}
+
+const name = form.elements.name;
+form.elements.file.addEventListener("change", () => {
+  const first = form.elements.file.files[0];
+  if (first && !name.value) name.value = first.name.replace(/\.[^.]*$/, "").slice(0, 200);
+});
+for (const field of ["file", "config", "format", "word", "labels", "aspects", "n_ranks"])
+  form.elements[field].addEventListener("change", look);

@@ -1,0 +1,110 @@
+"""Uploaded files: kept in a folder of ours under harmless names, unpacked within bounds, and gone afterwards."""
+
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import UploadFile
+
+from accord.data.formats.registry import detect
+from accord.errors import InputError
+
+__all__ = ["Received", "received"]
+
+_MOST_UNPACKED = 2**30
+_MOST_FILES = 2_000
+_CHUNK = 2**20
+_READ = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet"}
+_HIDDEN = re.compile(r"(^|/)(\.[^./]|__MACOSX/)")  # what archivers put in by themselves
+_UNHARMFUL = re.compile(r"[^\w.()+ -]")
+
+
+@dataclass(frozen=True)
+class Received:
+    """Files and folders to read, and the tool's own description of the task, if there is one."""
+
+    paths: tuple[Path, ...]
+    config: Path | None
+
+
+@contextmanager
+def received(files: Sequence[UploadFile], config: UploadFile | None = None) -> Iterator[Received]:
+    """The uploaded files on disk; archives are unpacked. Errors name the files as their sender does."""
+    with tempfile.TemporaryDirectory(prefix="accord-upload-") as work:
+        root = Path(work)
+        try:
+            for file in files:
+                _keep(file, root / "files")
+            sent = _keep(config, root / "config") if config is not None and config.filename else None
+            yield _sorted_out(root / "files", sent)
+        except InputError as error:
+            sentence = str(error).replace(f"{root / 'files'}/", "").replace(f"{root / 'files'}", "the upload")
+            raise type(error)(sentence) from None
+
+
+def _keep(file: UploadFile, folder: Path) -> Path | None:
+    path = _place(folder, file.filename or "upload")
+    with path.open("wb") as out:
+        shutil.copyfileobj(file.file, out, _CHUNK)
+    if path.suffix == ".zip":
+        _unpack(path, folder)
+        path.unlink()
+        return None
+    return path
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Where a file of this name goes: inside the folder, whatever the name says."""
+    parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
+    safe = [_UNHARMFUL.sub("_", part).lstrip(". ")[-100:] for part in parts[-5:]]
+    path = folder.joinpath(*(safe or ["upload"]))
+    path = path.with_suffix(path.suffix.lower())
+    if path.exists():
+        raise InputError(f"each file of an upload has a name of its own; two are called {name[-100:]!r}. Rename one.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    total = 0
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [
+                entry for entry in archive.infolist() if not entry.is_dir() and not _HIDDEN.search(entry.filename)
+            ]
+            if len(members) > _MOST_FILES:
+                raise InputError(f"an archive has at most {_MOST_FILES:,} files; this one has {len(members):,}.")
+            for member in members:
+                with archive.open(member) as packed, _place(folder, member.filename).open("wb") as out:
+                    while chunk := packed.read(_CHUNK):
+                        total += len(chunk)  # what is there counts, not what the archive says
+                        if total > _MOST_UNPACKED:
+                            raise InputError(
+                                f"an archive has at most {_MOST_UNPACKED:,} bytes when unpacked; this one has more. "
+                                "Split it."
+                            )
+                        out.write(chunk)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise InputError(f"this is not an archive that can be unpacked: {error}. Pack it again.") from None
+
+
+def _sorted_out(root: Path, config: Path | None) -> Received:
+    """What the readers are given: the folder of a tool that has one, else its files and folders."""
+    while len(entries := sorted(root.iterdir())) == 1 and entries[0].is_dir():
+        root = entries[0]
+    described = [path for path in entries if path.suffix == ".xml"]
+    if config is None and len(described) == 1:
+        config = described[0]
+    if any(path.suffix in _READ for path in entries) and detect([root]) is not None:
+        return Received((root,), config)
+    paths = [path for path in entries if path.is_dir() or path.suffix in _READ]
+    if not paths:
+        known = ", ".join(sorted(_READ))
+        raise InputError(f"an upload has files that end in {known}, or is a zip of them; none of these does.")
+    return Received(tuple(paths), config)

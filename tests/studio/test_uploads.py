@@ -1,0 +1,205 @@
+"""Files that come in and go out: any known format, all or nothing, and nothing that bites."""
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fastapi.testclient import TestClient
+
+from accord.data.formats.registry import format_names
+from accord.store import judgements, people, projects
+from accord.store.judgements import Judgement
+from accord.studio.app import create_app
+from accord.studio.security import Passwords
+from accord.workflows.exchange import store_project
+from accord.workflows.projects import EXAMPLES, open_example
+
+
+def upload(client, data, filename="texts.csv", **form):
+    fields = {"name": "Uploaded", "word": "pairs", **form}
+    return client.post("/api/projects", data=fields, files={"file": (filename, data)})
+
+
+def test_a_project_is_made_from_a_file_or_not_at_all(studio):
+    client = studio.client(studio.person())
+    good = upload(client, b"item_id,text,group_id\na,First text,g\nb,Second text,g\n")
+    assert good.status_code == 201, good.text
+    assert client.get(f"/api/projects/{good.json()['id']}/items").json()["total"] == 2
+    for data, name in [
+        (b"", "texts.csv"),
+        (b"item_id,text\na,x\na,y\n", "texts.csv"),
+        (b"colour\nred\n", "texts.csv"),
+        (b"item_id,text\na,\xff\xfe\n", "texts.csv"),
+        (b"MZ\x90", "texts.exe"),
+        (b"PAR1 no PAR1", "texts.parquet"),
+        (b"item_id,text\na,x\n", "../../etc/passwd"),
+        (b"PK\x03\x04 no zip", "texts.zip"),
+        (b"[" * 100_000, "texts.json"),
+    ]:
+        answer = upload(client, data, name)
+        assert answer.status_code == 422, (name, answer.text)
+        assert isinstance(answer.json()["detail"], str)
+        assert "accord-upload-" not in answer.json()["detail"]
+    assert len(client.get("/api/projects").json()) == 1
+
+
+def packed(files):
+    """A zip file of names and contents."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def look(client, *files, **form):
+    return client.post("/api/uploads/look", data=form, files=[("file", file) for file in files])
+
+
+def test_a_look_at_files_says_what_they_are_and_why_and_stores_nothing(studio):
+    client = studio.client(studio.person())
+    lines = b'{"prompt": "p", "chosen": "yes", "rejected": "no"}\n' * 3
+    seen = look(client, ("preferences.jsonl", lines)).json()
+    assert (seen["word"], seen["format"]) == ("pairs", "trl")
+    assert "preferences.jsonl looks like" in seen["reasons"][0]
+    assert seen["counts"]["pair"] == 3
+    assert seen["dropped"] == {}
+    texts = ("texts.csv", b"item_id,text\na,First\nb,Second\n")
+    seen = look(client, texts, ("votes.csv", b"left,right,value\na,b,1\na,a,1\n"), word="pairs").json()
+    assert sum(seen["dropped"].values()) == 1
+    assert "row 2 of votes.csv" in seen["examples"][0]
+    assert client.get("/api/projects").json() == []
+    assert look(studio.client(), texts).status_code == 401
+
+
+def test_rows_that_break_a_rule_are_left_out_only_when_asked(studio):
+    client = studio.client(studio.person())
+    files = [
+        ("file", ("texts.csv", b"item_id,text\na,First\nb,Second\n")),
+        ("file", ("votes.csv", b"left,right,value\na,b,1\na,a,1\n")),
+    ]
+    form = {"name": "Two files", "word": "pairs"}
+    assert client.post("/api/projects", data=form, files=files).status_code == 422
+    made = client.post("/api/projects", data={**form, "drop_bad": "true"}, files=files)
+    assert made.status_code == 201, made.text
+
+
+def test_a_project_comes_back_through_every_format_that_can_be_read(studio):
+    owner = studio.person()
+    client = studio.client(owner)
+    with studio.database.write() as c:
+        original = store_project(c, open_example("arguments"), name="arguments", created_by=owner.id)
+    for form in ("csv", "tsv", "jsonl", "parquet", "label-studio", "argilla", "potato", "trl", "prodigy"):
+        answer = client.get(f"/api/projects/{original}/export?format={form}")
+        assert answer.status_code == 200, form
+        named = {"format": form} if form in format_names() else {"word": "pairs"}
+        made = upload(client, answer.content, f"{form}.zip", **{"word": "", **named})
+        assert made.status_code == 201, (form, made.text)
+        assert made.json()["word"] == "pairs"
+        found = client.get(f"/api/projects/{made.json()['id']}/items").json()
+        assert found["total"] >= 30, form
+
+
+def test_every_format_that_can_be_written_is_a_download(studio):
+    owner = studio.person()
+    client = studio.client(owner)
+    page = client.get(f"/projects/{studio.project(owner)}/export").text
+    for name in EXAMPLES:
+        with studio.database.write() as c:
+            project = store_project(c, open_example(name), name=name, created_by=owner.id)
+        for form in format_names(writable=True):
+            answer = client.get(f"/api/projects/{project}/export?format={form}")
+            assert answer.status_code == 200, (name, form, answer.text)
+            assert zipfile.ZipFile(io.BytesIO(answer.content)).testzip() is None
+            assert f"format={form}" in page
+    assert client.get(f"/api/projects/{project}/export?format=../../x").status_code == 422
+
+
+def test_no_name_in_a_project_leads_out_of_an_export(studio):
+    owner = studio.person()
+    with studio.database.write() as c:
+        project = store_project(c, open_example("arguments"), name="x", created_by=owner.id)
+        found, _ = projects.find_items(c, project)
+        for place, name in enumerate(["../../../../../../../../tmp/accord-escaped", "/tmp/accord-escaped", ".."]):
+            villain = people.create_person(c, name + f" {place}", password_hash=None)
+            vote = Judgement(
+                request_id=f"request{place}", kind="pair", item=found[0].key, other=found[1].key, value=1.0,
+                person_id=villain.id,
+            )  # fmt: skip
+            judgements.append(c, project, [vote])
+    client = studio.client(owner)
+    for form in format_names(writable=True):
+        answer = client.get(f"/api/projects/{project}/export?format={form}")
+        assert answer.status_code == (422 if form == "potato" else 200), (form, answer.text)  # it has a folder a person
+        if answer.status_code == 422:
+            continue
+        for name in zipfile.ZipFile(io.BytesIO(answer.content)).namelist():
+            assert not name.startswith("/"), form
+            assert ".." not in Path(name).parts, form
+    assert not list(Path(tempfile.gettempdir()).glob("accord-escaped*"))
+
+
+def test_archives_stay_in_their_folder_and_within_bounds(studio, monkeypatch):
+    client = studio.client(studio.person())
+    texts = "item_id,text\na,First\nb,Second\n"
+    inside = upload(client, packed({"../../../tmp/accord-slipped.csv": texts}), "texts.zip")
+    assert inside.status_code == 201, inside.text
+    assert not (Path(tempfile.gettempdir()) / "accord-slipped.csv").exists()
+    monkeypatch.setattr("accord.studio.uploads._MOST_UNPACKED", 10**6)
+    bomb = upload(client, packed({"texts.csv": "item_id,text\n" + "a" * 10**7}), "texts.zip")
+    assert bomb.status_code == 422
+    assert "when unpacked" in bomb.json()["detail"]
+    monkeypatch.setattr("accord.studio.uploads._MOST_FILES", 3)
+    many = upload(client, packed({f"{i}.csv": texts for i in range(4)}), "texts.zip")
+    assert many.status_code == 422
+    twice = upload(client, packed({"a/t.csv": texts, "a\\t.csv": texts}), "texts.zip")
+    assert twice.status_code == 422
+
+
+def test_what_the_database_cannot_hold_is_refused_with_a_sentence(studio):
+    client = studio.client(studio.person())
+    for table in ("item_id,text\n" + "a" * 600 + ",x\nb,y\n", "item_id,text\na,x\x00y\nb,y\n"):
+        answer = upload(client, table.encode())
+        assert answer.status_code in {201, 422}, answer.text  # SQLite holds more than PostgreSQL
+
+
+def test_exports_hold_the_ids_and_run_no_formulas(studio):
+    owner = studio.person()
+    project = studio.project(owner, n=2)
+    with studio.database.write() as c:
+        projects.add_items(c, project, [{"item_id": "f", "text": '=HYPERLINK("x")'}])
+        found, _ = projects.find_items(c, project)
+        vote = Judgement(
+            request_id="request1", kind="pair", item=found[0].key, other=found[1].key, value=0.0, person_id=owner.id
+        )
+        judgements.append(c, project, [vote])
+    client = studio.client(owner)
+    for form in ("csv", "tsv", "jsonl", "parquet"):
+        answer = client.get(f"/api/projects/{project}/export?format={form}")
+        assert answer.headers["content-type"] == "application/zip"
+        archive = zipfile.ZipFile(io.BytesIO(answer.content))
+        assert archive.namelist() == [f"items.{form}", f"judgements.{form}"]
+    text = zipfile.ZipFile(io.BytesIO(client.get(f"/api/projects/{project}/export").content)).read("items.csv").decode()
+    assert "'=HYPERLINK" in text
+
+
+def test_an_upload_that_is_too_large_or_unpacks_too_large_is_refused(studio, monkeypatch):
+    owner = studio.person()
+    app = create_app(studio.database, passwords=Passwords(fast=True), most_upload=2**20)
+    with studio.database.write() as c:
+        token = people.start_session(c, owner.id)
+    client = TestClient(app, headers={"authorization": f"Bearer {token}"})
+    assert upload(client, b"x" * (2**20 + 1)).status_code == 413
+    # A small file of very many equal rows: 5 MB when unpacked.
+    table = pa.table({"item_id": [str(i) for i in range(5)], "text": ["a" * 10**6] * 5})
+    bomb = io.BytesIO()
+    pq.write_table(table, bomb, compression="zstd", use_dictionary=False)
+    assert len(bomb.getvalue()) < 2**16
+    monkeypatch.setattr("accord.workflows.exchange._MOST_UNPACKED", 10**6)
+    answer = upload(client, bomb.getvalue(), "texts.parquet")
+    assert answer.status_code == 422
+    assert "when unpacked" in answer.json()["detail"]
+    app.state.studio.writer.close()
