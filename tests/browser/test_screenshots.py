@@ -47,12 +47,14 @@ def test_pages_fit_their_window(browser, studio_url, window, scheme):
         for word in {w for w, _ in PAGES.values()}
     }
     shots |= {name: links[word].replace("/judge", f"/{tab}") for name, (word, tab) in PAGES.items()}
+    shots["text"] = "/"  # the best of the ranking, once there is one
     for name, path in shots.items():
         page.goto(path)
         page.get_by_role("heading", level=1).first.wait_for()
         page.wait_for_load_state("networkidle")
         if name == "ranking":
             wait_for_ranking(page)
+            shots["text"] = page.locator("table.ranking a").first.get_attribute("href")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png")

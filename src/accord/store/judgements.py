@@ -6,7 +6,7 @@ names the request it takes back.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -74,7 +74,7 @@ _COLUMNS = tuple(field.name for field in fields(Judgement))
 def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> int:
     """Append rows; rows whose ``request_id`` is stored already are left alone. Returns how many were new."""
     moment = now()
-    values = [{**asdict(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
+    values = [{**vars(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
     statement = _APPEND[connection.dialect.name]
     if len(values) == 1:
         return len(connection.execute(statement, values[0]).all())

@@ -125,7 +125,9 @@ def serve(
     # Threads give way to each other after a millisecond, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.001)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies)
-    server = uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, timeout_keep_alive=75)
+    )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)
     keeper.start()

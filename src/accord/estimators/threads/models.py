@@ -30,7 +30,7 @@ MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
 EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
-EDGE_SCALES = ("none", "length")
+EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
 # Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
 MAX_COUNTED = 200
 
@@ -161,15 +161,15 @@ def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generat
     return evidence
 
 
-def edge_scores(weights: FloatArray, features: FloatArray, kind: str, n_labels: int) -> FloatArray:
-    """Gains or tables from edge weights."""
-    scores = features @ weights.T
+def as_gains(scores: FloatArray, kind: str, n_labels: int) -> FloatArray:
+    """Edge scores, one column a weight vector, as gains (n_edges,) or tables (n_edges, n_labels, n_labels)."""
     return scores.reshape(-1, n_labels, n_labels) if kind == "full" else scores[:, 0]
 
 
-def per_node(features: FloatArray, edge_graph: IntArray, sizes: IntArray) -> FloatArray:
-    """Edge features divided by n − 1."""
-    return features / np.maximum(sizes[edge_graph] - 1, 1)[:, None]
+def edge_share(graphs: Graphs, scale: str) -> FloatArray:
+    """What ``edge_scale`` leaves of each edge, shape (n_edges,)."""
+    sizes = np.diff(graphs.node_offsets)[graphs.edge_graph]
+    return np.asarray(np.maximum(sizes - 1.0, 1.0) ** -EDGE_SCALES[scale])
 
 
 def hardened(infer: Callable[[Graphs], Marginals]) -> Callable[[Graphs], Marginals]:
@@ -214,15 +214,11 @@ def fit_weights(data: Training, settings: Settings, rng: np.random.Generator) ->
     if settings.model in ("local+cut", "local+lbp"):
         edges = _fit_edges_apart(data, settings, features)
         return ThreadWeights(local, local, edges, None, scaler, None, local_convergence)
+    layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
+    features *= edge_share(layout, settings.edge_scale)[:, None]
     if settings.model == "chain" and settings.order == 2:
         return _fit_second_order(data, settings, local, features, scaler)
-    crf = GraphCRF(
-        settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes),
-        data.x,
-        features,
-        edges="full" if settings.edges == "full" else "ising",
-        scale_edges=settings.edge_scale == "length",
-    )
+    crf = GraphCRF(layout, data.x, features, edges="full" if settings.edges == "full" else "ising")
     found = _fit_crf(crf, data, settings, local, rng)
     nodes, edges = crf.split(found.weights)
     return ThreadWeights(local, nodes, edges, None, scaler, None, found.convergence)
@@ -239,7 +235,11 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     if not len(seen):
         return np.zeros((n_targets if full else 1, features.shape[1]))
     found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
-    return found.weights.reshape(-1, features.shape[1])
+    weights = found.weights.reshape(-1, features.shape[1])
+    if not full:
+        # "Different" is K − 1 labels of the other comment: odds of 1 : K − 1 say nothing, and must not push apart.
+        weights[:, -1] += np.log(data.n_labels - 1)
+    return weights
 
 
 def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
@@ -268,8 +268,8 @@ def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArra
         # A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units
         # it is not, and the line search does not try pulls that are out of all proportion.
         units = np.ones(crf.n_weights)
-        if settings.edge_scale == "none":
-            units[crf.n_node_weights :] = 1.0 / max(crf.graphs.n_edges / max(crf.graphs.n_nodes, 1), 1.0)
+        pull = edge_share(crf.graphs, settings.edge_scale).sum() / max(crf.graphs.n_nodes, 1)
+        units[crf.n_node_weights :] = 1.0 / max(pull, 1.0)
 
         def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
             return minimise_lbfgs(

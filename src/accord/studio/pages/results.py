@@ -139,7 +139,7 @@ def _ranking(
         sentence = f"Yes. The order of {100 * settled:.0f} % of all pairs of texts is sure (9 in 10 or better)."
     else:
         sentence = f"Not yet. The order of {100 * settled:.0f} % of all pairs of texts is sure; stable means 80 %."
-        sentence += f" About {left:,} more votes should do." if left else ""
+        sentence += f" About {float(f'{left:.2g}'):,.0f} more votes should do." if left else ""
     return render(
         request,
         "ranking.html",
@@ -199,11 +199,25 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
     )
 
 
+_FACTS = {"p_best": "chance of being best", "n_votes": "votes", "probability": "how sure", "p_one_mind": "of one mind"}
+
+
 def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
     for row in scores.result.get("rows", []) if scores else []:
         if row.get("key") == key:
-            return [(name, _cell(value)) for name, value in row.items() if name not in {"key", "item_id", "text"}]
-    return []
+            break
+    else:
+        return []
+    facts = {name: _cell(value) for name, value in row.items() if name not in {"key", "item_id", "text", "highlights"}}
+    if "low" in facts and "high" in facts:
+        facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
+    for name in ("p_best", "probability"):
+        if row.get(name) is not None:
+            facts[name] = _percent(row[name])
+    for aspect, found in (row.get("aspects") or {}).items():
+        facts[aspect] = _score(found)
+    facts.pop("aspects", None)
+    return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
 
 
 def _judgements_of(connection: Connection, project_id: int, key: int) -> list[dict[str, Any]]:
