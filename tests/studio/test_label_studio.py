@@ -145,6 +145,10 @@ def test_only_owners_connect_and_a_new_address_ends_the_old_one(studio):
         assert studio.client(person).post(f"/api/projects/{project}/label-studio").status_code == status
         assert studio.client(person).delete(f"/api/projects/{project}/label-studio").status_code == status
     assert studio.client().post(f"/api/projects/{project}/label-studio").status_code == 401
+    assert (
+        f'data-api="/api/projects/{project}/label-studio"'
+        in studio.client(owner).get(f"/projects/{project}/people").text
+    )
     first, second = connect(studio, owner, project), connect(studio, owner, project)
     client = studio.client()
     assert client.get(f"{first}/health").status_code == 401
