@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -10,14 +9,14 @@ from accord.errors import InputError
 from accord.inference.graphs import Graphs
 from accord.inference.linked import ENGINES
 from accord.inference.marginals import Marginals
+from accord.learning.blocked_crf import OBJECTIVES, blocked_crf_loss, crf_blocks
 from accord.learning.dual import Agreement, DualModel, Evidence, fit_dual
-from accord.learning.graph_crf import GraphCRF, marginal_loss, negative_log_likelihood
+from accord.learning.graph_crf import GraphCRF, bethe
 from accord.learning.optimise import minimise_lbfgs
+from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["OBJECTIVES", "fit_joint"]
-
-OBJECTIVES: dict[str, Callable[..., Any]] = {"marginals": marginal_loss, "likelihood": negative_log_likelihood}
 
 
 def fit_joint(
@@ -29,6 +28,7 @@ def fit_joint(
     engine: str = "mean_field",
     strength: float = 0.01,
     max_iter: int = 100,
+    workers: Workers | None = None,
 ) -> DualModel:
     """A pairwise CRF over the left-out scores: slope and offset of the content, and all link weights, at once.
 
@@ -47,6 +47,8 @@ def fit_joint(
     strength : float
         Penalty ½·strength·|weights − dual weights|² on top of the mean loss.
     max_iter : int
+    workers : Workers, optional
+        Sum the loss over blocks of connected pieces; they do not change the result.
     """
     if objective not in OBJECTIVES:
         raise InputError(f"the objective must be one of {', '.join(OBJECTIVES)}; got {objective!r}.")
@@ -71,15 +73,16 @@ def fit_joint(
         [[slope * spread, offset + slope * centre], *(np.append(a.weights, a.offset) for a in dual.agreements)]
     )
     infer: Callable[[Graphs], Marginals] = partial(ENGINES[engine], tol=1e-9, max_iter=1000, warn=False)
-    own = {"infer": infer} if objective == "marginals" else {}
-    loss = OBJECTIVES[objective](crf, codes[node_order], **own)
+    chosen = infer if objective == "marginals" else bethe
 
     def drawn_back(weights: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = loss(weights)
         away = weights - start
         return value + 0.5 * strength * float(away @ away), gradient + strength * away
 
-    weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
+    with (workers or Workers()).open(crf_blocks(crf, codes[node_order])) as opened:
+        loss = blocked_crf_loss(opened, len(codes), objective=objective, infer=chosen)
+        weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
     agreements, place = [], 2
     for agreement, width in zip(dual.agreements, widths, strict=True):
         own_weights = weights[place : place + width]
