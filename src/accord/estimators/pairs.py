@@ -11,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
+from accord.data.vote_blocks import VoteReader, vote_blocks, vote_ids
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
 from accord.features.groups import FeatureGroups
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.gaussian_process import Scores, Sites, Votes, infer, make_prior, prepare, start_sites
@@ -20,9 +22,10 @@ from accord.inference.kernels import Inputs, Kernel
 from accord.inference.likelihoods import Preference
 from accord.inference.ranking import rank_columns
 from accord.inference.scorer import Scorer
-from accord.inference.stochastic import stochastic_inference
+from accord.inference.stochastic import StochasticPosterior, VoteProcess
 from accord.learning.acquisition import STRATEGIES, candidate_pairs, pick_pairs
 from accord.learning.attribution import feature_shares, neighbour_shares, term_shares
+from accord.learning.blocked_votes import follow_blocks, stochastic_inference, votes_of_items
 from accord.learning.evidence import Fit, Shrinkage, fit
 from accord.learning.kernel_design import design_kernel, parameter_table, starting_point
 from accord.learning.leave_group_out import choose_multiplier
@@ -38,7 +41,7 @@ _HYPER_SAMPLE = 20_000
 _LEARN = {"mlii": "mlii", "median": "gamma", "base": "fixed"}
 
 
-class PreferenceRanker(ClassifierMixin, BaseEstimator):
+class PreferenceRanker(WithWorkers, ClassifierMixin, BaseEstimator):
     """Ranks texts by votes between them; a Gaussian process carries the votes over to similar and to unseen texts.
 
     P(left beats right) = Φ((f_left − f_right)/√2), f ~ GP(0, K) ([SG18] eq. 3). K is a sum of kernels over the named
@@ -86,6 +89,11 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         Shape and rate of the Gamma prior of the inverse variance, used with ``median``.
     batch_size, n_epochs, forgetting, delay
         Of ``svi``: votes a step, passes, and step sizes (t + delay)^−forgetting.
+    n_jobs : int or None
+        Of ``svi``: processes that sum a step's votes, 20,000 at a time; as in scikit-learn, None means one. The result
+        is the same.
+    client : str, distributed.Client or None
+        Of ``svi``: the address of a Dask scheduler, or a client of one, to do so on a cluster.
     max_iter, tol
         Most alternations of the learning, and the relative change of the bound at which it stops.
     random_state : int or None
@@ -111,6 +119,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
     ['tea', 'coffee', 'water']
     """
 
+    _streamed: IntArray | None = None  # votes of each item, where the votes themselves are not kept
+
     def __init__(
         self,
         *,
@@ -135,6 +145,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         n_epochs: int = 5,
         forgetting: float = 0.7,
         delay: float = 1.0,
+        n_jobs: int | None = None,
+        client: Any = None,
         max_iter: int = 12,
         tol: float = 1e-3,
         random_state: int | None = 0,
@@ -160,6 +172,8 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         self.n_epochs = n_epochs
         self.forgetting = forgetting
         self.delay = delay
+        self.n_jobs = n_jobs
+        self.client = client
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -197,10 +211,52 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         if not comparisons.n_votes and not scores:
             raise InputError("fitting needs at least one vote or score; there is none.")
         self.items_, self._comparisons, self._scores = comparisons.items, comparisons, dict(scores or {})
+        self._streamed = None
         self._make_features()
         rng = np.random.default_rng(self.random_state)
         self._lay_out(rng)
         self._learn(rng, learn=True)
+        return self
+
+    def fit_parquet(self, source: Any, *, items: Items | None = None, **plan: int) -> "PreferenceRanker":
+        """Fit to the votes of Parquet files by ``svi``; memory does not grow with their number.
+
+        A step takes whole row groups, ``batch_size`` votes or more; they should hold votes in no particular order.
+
+        Parameters
+        ----------
+        source : path
+            A Parquet file, or a folder of them, with ``left``, ``right``, ``value`` and optionally ``weight``.
+        items : Items, optional
+            As in :meth:`fit`; by default the ids that occur, without features.
+        **plan
+            ``min_rows`` and ``max_rows`` of :func:`~accord.data.parquet_blocks.plan_blocks`.
+        """
+        self._check_settings()
+        blocks = vote_blocks(source, **plan)
+        self.items_ = Items(vote_ids(blocks)) if items is None else items
+        none = np.zeros(0, dtype=np.int32)
+        self._comparisons, self._scores = Comparisons(self.items_, none, none, np.zeros(0, dtype=np.float32)), {}
+        self._make_features()
+        rng = np.random.default_rng(self.random_state)
+        self._lay_out(rng)
+        self._voted = np.arange(self.items_.n_items)
+        x, reader = self._inputs(self.items_), VoteReader(self.items_.ids)
+        points = choose_points(x, min(500 if self.n_inducing is None else self.n_inducing, x.n), rng)
+        parts = [next(reader(blocks[place])) for place in np.sort(rng.permutation(len(blocks))[:8])]
+        left, right, value, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        some = Votes(left, right, value, weight, x.n)
+        self._learn_kernel(
+            x, points, some, "fixed" if self.hyperparameters is not None else _LEARN[self.length_scales], rng
+        )
+        process = VoteProcess.of(self.kernel_, self.theta_, x, points, self.likelihood_)
+        with self._workers.open(blocks, common=(process, reader), keep=False) as opened:
+            found = follow_blocks(
+                opened, np.array([block.n_rows for block in blocks]), process.root, rng=rng,
+                batch_size=self.batch_size, n_epochs=self.n_epochs, forgetting=self.forgetting, delay=self.delay,
+            )  # fmt: skip
+            self._streamed = votes_of_items(opened, x.n)
+        self._keep_stochastic(found, points)
         return self
 
     def learn_hyperparameters(self, X: Any, y: Any, *, items: Items | None = None) -> FloatArray:
@@ -229,6 +285,10 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         """Add votes. Hyper-parameters, bias and margin stay; the posterior starts from the last one."""
         if not hasattr(self, "items_"):
             return self.fit(X, y, items=items, annotator=annotator, sample_weight=sample_weight)
+        if self._streamed is not None:
+            raise InputError(
+                "votes cannot be added to those of a file, which are not kept. Fit to files with all votes."
+            )
         if items is not None:
             self._take_items(items)
         new = Comparisons.from_xy(X, y, self.items_, annotator=annotator, sample_weight=sample_weight)
@@ -398,15 +458,7 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
     ) -> None:
         if points is None or self._scores or self.reliability is not None:
             raise InputError("svi learns from votes alone; drop scores and reliability, or use inference='auto'.")
-        if mode != "fixed" or self.position_bias or self.ties == "margin":
-            # What is learnt about the kernel from some of the votes is good enough for all of them.
-            some = np.sort(rng.permutation(votes.left.size)[:_HYPER_SAMPLE])
-            part = Votes(votes.left[some], votes.right[some], votes.value[some], votes.weight[some], x.n)
-            seen, place = np.unique(np.concatenate([part.left, part.right]), return_inverse=True)
-            part = replace(part, left=place[: some.size], right=place[some.size :], n_items=seen.size)
-            fewer = points.take(np.sort(rng.permutation(points.n)[:200]))
-            learnt = self._fit(x.take(seen), fewer, part, mode, None, None, start_sites(part), True)
-            self.theta_, self.likelihood_ = learnt.theta, learnt.likelihood
+        self._learn_kernel(x, points, votes, mode, rng)
         found = stochastic_inference(
             self.kernel_,
             self.theta_,
@@ -419,10 +471,26 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
             n_epochs=self.n_epochs,
             forgetting=self.forgetting,
             delay=self.delay,
+            workers=self._workers,
         )
+        self._keep_stochastic(found, points)
+
+    def _keep_stochastic(self, found: StochasticPosterior, points: Inputs) -> None:
         self.scorer_ = Scorer(self.kernel_, self.theta_, points, found.root, found.mean, found.factor)
         self._errors = {}
         self.bound_ = float("nan")
+
+    def _learn_kernel(self, x: Inputs, points: Inputs, votes: Votes, mode: str, rng: np.random.Generator) -> None:
+        """Hyper-parameters, bias and margin from some of the votes, which is good enough for all of them."""
+        if mode == "fixed" and not self.position_bias and self.ties != "margin":
+            return
+        some = np.sort(rng.permutation(votes.left.size)[:_HYPER_SAMPLE])
+        part = Votes(votes.left[some], votes.right[some], votes.value[some], votes.weight[some], x.n)
+        seen, place = np.unique(np.concatenate([part.left, part.right]), return_inverse=True)
+        part = replace(part, left=place[: some.size], right=place[some.size :], n_items=seen.size)
+        fewer = points.take(np.sort(rng.permutation(points.n)[:200]))
+        learnt = self._fit(x.take(seen), fewer, part, mode, None, None, start_sites(part), True)
+        self.theta_, self.likelihood_ = learnt.theta, learnt.likelihood
 
     def _guarded(self, found: Fit, x: Inputs) -> Fit:
         if self.items_.groups is None:
@@ -565,8 +633,9 @@ class PreferenceRanker(ClassifierMixin, BaseEstimator):
         )
         table = pd.DataFrame(columns)
         table.insert(2, "item_id", items.ids[order])
-        votes = self._comparisons
-        n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
+        votes, n_votes = self._comparisons, self._streamed
+        if n_votes is None:
+            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
         table["n_votes"] = np.append(n_votes, 0)[x.index[order]]  # an item that was not fitted to reads the zero
         return table
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -12,14 +11,14 @@ from accord.errors import InputError
 from accord.inference.graphs import Graphs
 from accord.inference.linked import ENGINES
 from accord.inference.marginals import Marginals
+from accord.learning.blocked_crf import OBJECTIVES, blocked_crf_loss, crf_blocks
 from accord.learning.dual import Agreement, DualModel, Evidence, fit_dual
-from accord.learning.graph_crf import GraphCRF, marginal_loss, negative_log_likelihood
+from accord.learning.graph_crf import GraphCRF, bethe
 from accord.learning.optimise import minimise_lbfgs
+from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["OBJECTIVES", "fit_joint"]
-
-OBJECTIVES: dict[str, Callable[..., Any]] = {"marginals": marginal_loss, "likelihood": negative_log_likelihood}
 
 
 def fit_joint(
@@ -32,6 +31,7 @@ def fit_joint(
     engine: str = "mean_field",
     strength: float = 0.01,
     max_iter: int = 100,
+    workers: Workers | None = None,
 ) -> DualModel:
     """A pairwise CRF over the left-out scores: slope and offset of the content, and all link weights, at once.
 
@@ -50,6 +50,8 @@ def fit_joint(
     strength : float
         Penalty ½·strength·|weights − dual weights|² on top of the mean loss.
     max_iter : int
+    workers : Workers, optional
+        Sum the loss over blocks of connected pieces; they do not change the result.
     """
     if objective not in OBJECTIVES:
         raise InputError(f"the objective must be one of {', '.join(OBJECTIVES)}; got {objective!r}.")
@@ -66,8 +68,7 @@ def fit_joint(
     start = np.concatenate([content.start, *(np.append(a.weights, a.offset + offset) for a in dual.agreements)])
     free = np.concatenate([content.free, np.arange(crf.n_node_weights, crf.n_weights)])
     infer: Callable[[Graphs], Marginals] = partial(ENGINES[engine], tol=1e-9, max_iter=1000, warn=False)
-    own = {"infer": infer} if objective == "marginals" else {}
-    loss = OBJECTIVES[objective](crf, codes[node_order], **own)
+    chosen = infer if objective == "marginals" else bethe
 
     def drawn_back(weights: FloatArray) -> tuple[float, FloatArray]:
         every = np.zeros(crf.n_weights)
@@ -76,7 +77,9 @@ def fit_joint(
         away = weights - start
         return value + 0.5 * strength * float(away @ away), gradient[free] + strength * away
 
-    weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
+    with (workers or Workers()).open(crf_blocks(crf, codes[node_order])) as opened:
+        loss = blocked_crf_loss(opened, len(codes), objective=objective, infer=chosen)
+        weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
     agreements, place = [], len(content.start)
     for agreement, block in zip(dual.agreements, blocks, strict=True):
         *own_weights, bias = weights[place : place + block.shape[1]]

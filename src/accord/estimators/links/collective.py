@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.links import Links
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
 from accord.estimators.links.linked import LinkedClassifier
 from accord.features.links import (
     LinkedTexts,
@@ -38,7 +39,7 @@ IMPLICIT_SCALES = (0.0, 0.15, 0.3)
 BETAS = {"set_to": 0.8, "inc_by": 0.15}
 
 
-class CollectiveClassifier(LinkedClassifier):
+class CollectiveClassifier(WithWorkers, LinkedClassifier):
     """Labels of linked texts from their words, their neighbours', and the words around the links ([BBB11]).
 
     A content classifier says which label a text has, a link classifier whether two linked texts have the same one, for
@@ -75,6 +76,11 @@ class CollectiveClassifier(LinkedClassifier):
         Take back the over-confidence of beliefs that went round loops.
     n_folds : int
         Folds, of whole groups, for classifiers without a rule for left-out scores.
+    n_jobs : int, optional
+        Processes for those folds and for the losses of joint training; as in scikit-learn, None means one. What is
+        learnt is the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
         Seed of those folds.
 
@@ -104,6 +110,8 @@ class CollectiveClassifier(LinkedClassifier):
         beta: float | None = None,
         recalibrate: bool = True,
         n_folds: int = 5,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.inference = inference
@@ -120,6 +128,8 @@ class CollectiveClassifier(LinkedClassifier):
         self.beta = beta
         self.recalibrate = recalibrate
         self.n_folds = n_folds
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
@@ -222,7 +232,9 @@ class CollectiveClassifier(LinkedClassifier):
 
     def _left_out(self, given: Any, X: Any, codes: IntArray, groups: AnyArray) -> tuple[Any, FloatArray]:
         classifier = RidgeScorer() if given is None else given
-        return fit_with_left_out_scores(classifier, X, codes, groups, n_folds=self.n_folds, seed=self.random_state)
+        return fit_with_left_out_scores(
+            classifier, X, codes, groups, n_folds=self.n_folds, seed=self.random_state, workers=self._workers
+        )
 
     def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
         """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
@@ -265,7 +277,13 @@ class CollectiveClassifier(LinkedClassifier):
     def _fit_beliefs(self, scores: FloatArray, codes: IntArray, groups: AnyArray, evidence: list[Evidence]) -> None:
         if self.training == "joint":
             self.model_: Any = fit_joint(
-                scores, codes, evidence, n_labels=len(self.classes_), objective=self.objective, engine=self.inference
+                scores,
+                codes,
+                evidence,
+                n_labels=len(self.classes_),
+                objective=self.objective,
+                engine=self.inference,
+                workers=self._workers,
             )
             return
         settings: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
 from accord.estimators.threads.calibration import calibrated, fit_sigmoids
 from accord.estimators.threads.design import (
     Scaler,
@@ -19,6 +21,7 @@ from accord.estimators.threads.design import (
     pair_scores,
     similarities_of,
 )
+from accord.estimators.threads.files import fit_file
 from accord.estimators.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
@@ -48,7 +51,7 @@ class _Posed:
     ids: AnyArray | None
 
 
-class ThreadClassifier(ClassifierMixin, BaseEstimator):
+class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """Joint classification of the comments of a thread ([JMN16]).
 
     A thread is a complete graph over its comments. Node scores are linear in the features of a comment, edge scores
@@ -94,6 +97,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         out in ``n_folds`` folds. Models whose parts are trained apart are too sure of themselves without it.
     cache_dir : path, optional
         Where features made from a Threads record are kept.
+    n_jobs : int, optional
+        Processes that L-BFGS sums its losses with; as in scikit-learn, None means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
 
     Attributes
@@ -139,6 +146,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         tol: float = 1e-4,
         calibrate: bool = False,
         cache_dir: str | None = None,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.model = model
@@ -157,6 +166,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.calibrate = calibrate
         self.cache_dir = cache_dir
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def fit(
@@ -189,18 +200,50 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
         self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
         data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
-        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state))
+        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.n_features_in_ = values.shape[1]
         self.sigmoids_ = None
         if self.calibrate:
             table = X if ids is not None else pd.DataFrame(values)
             self.sigmoids_ = fit_sigmoids(self, table, np.asarray(y), groups, edges)
+        self._warn_unconverged()
+        return self
+
+    def fit_parquet(self, source: Any, *, features: Sequence[str] | None = None, **plan: int) -> "ThreadClassifier":
+        """Train on Parquet files of feature columns, which are never all in one place.
+
+        Workers (``n_jobs``, ``client``) load their blocks themselves, and must see the files under the same name. For
+        L-BFGS with bias edges: ``model`` "fccrf", "local" or "chain".
+
+        Parameters
+        ----------
+        source : path
+            A Parquet file, or a folder of them, with ``group_id``, ``label`` (missing where a comment has none) and
+            features. Rows of one thread must stand together.
+        features : sequence of str, optional
+            The columns to learn from; by default all columns of numbers.
+        **plan
+            ``min_rows`` and ``max_rows`` of :func:`~accord.data.parquet_blocks.plan_blocks`.
+        """
+        if self.calibrate:
+            raise InputError(
+                "calibrate=True trains on parts of the threads, which files are not read for. Leave it out."
+            )
+        self.sigmoids_ = None
+        found = fit_file(source, self._settings(), self._workers, features=features, **plan)
+        self.weights_, self.scaler_ = found.weights, found.scaler
+        self.classes_: AnyArray = found.classes
+        self.feature_names_, self.n_features_in_, self.n_similarities_ = found.names, len(found.names), 0
+        self._warn_unconverged()
+        return self
+
+    def _warn_unconverged(self) -> None:
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
             self.weights_.convergence,
             cure="Raise max_iter or the penalties.",
+            stacklevel=4,
         )
-        return self
 
     def predict_proba(
         self,

@@ -32,7 +32,8 @@ class ThreadRows:
         if groups.shape != (n_rows,):
             raise InputError(f"groups must name the thread of each of the {n_rows} rows; it has shape {groups.shape}.")
         # Threads in order of first appearance.
-        _, first, codes = np.unique(groups.astype(str), return_index=True, return_inverse=True)
+        names = groups if groups.dtype.kind in "iu" else groups.astype(str)
+        _, first, codes = np.unique(names, return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(first))[codes.ravel()]
         sizes = np.bincount(rank, minlength=len(first))
         return cls(np.argsort(rank, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
