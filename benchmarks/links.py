@@ -33,7 +33,7 @@ def _big() -> list[dict]:
     rows = []
     for engine, options in (("mean_field", {}), ("lbp", {"retries": 0})):
         settings = {"engine": engine, "max_iter": SWEEPS, "tol": 0.0, "warn": False, **options}
-        linked_beliefs(log_p[:3], np.array([[0, 1], [1, 2]]), gains[:2], **settings)  # compiles
+        linked_beliefs(log_p[:3], np.array([[0, 1], [1, 2]], dtype=ends.dtype), gains[:2], **settings)  # compiles
         start = time.process_time()
         linked_beliefs(log_p, ends, gains, **settings)
         seconds = time.process_time() - start
