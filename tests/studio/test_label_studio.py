@@ -145,6 +145,10 @@ def test_only_owners_connect_and_a_new_address_ends_the_old_one(studio):
         assert studio.client(person).post(f"/api/projects/{project}/label-studio").status_code == status
         assert studio.client(person).delete(f"/api/projects/{project}/label-studio").status_code == status
     assert studio.client().post(f"/api/projects/{project}/label-studio").status_code == 401
+    assert (
+        f'data-api="/api/projects/{project}/label-studio"'
+        in studio.client(owner).get(f"/projects/{project}/people").text
+    )
     first, second = connect(studio, owner, project), connect(studio, owner, project)
     client = studio.client()
     assert client.get(f"{first}/health").status_code == 401
@@ -484,6 +488,8 @@ def test_answers_to_other_questions_are_ignored_and_counted(notes):
         (lambda body: body["annotation"].update(result=[mark(4, 8, "soap")]), "a span's quote must be its text; row 1"),
         (lambda body: body["annotation"].update(result=[mark(4, 800, None)]), "row 1 of tasks.json"),
         (lambda body: body["annotation"].update(updated_at="yesterday"), "a time is written as"),
+        (lambda body: body["annotation"].update(updated_at="0001-01-01T00:00:00+14:00"), "a time is written as"),
+        (lambda body: body["annotation"].update(lead_time=1e308), "a whole number of milliseconds"),
         (lambda body: body["annotation"].update(completed_by="x" * 600), "at most 500 characters"),
         (lambda body: body["task"]["data"].update(text="a\0b"), "no NUL character"),
         (lambda body: body["task"]["data"].clear(), "a question must be about a field of the data"),

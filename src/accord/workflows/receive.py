@@ -139,9 +139,9 @@ def _moment(text: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise InputError(f"a time is written as in 2026-01-31T12:00:00Z; {text[:40]!r} is not.") from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def keep(connection: Connection, project: StoredProject, changes: Sequence[Change]) -> dict[str, int]:
