@@ -80,10 +80,10 @@ class VoteProcess:
         seen, place = np.unique(np.concatenate([a, b]), return_inverse=True)
         i, j = place[: a.size], place[a.size :]
         near = self.x.take(seen)
-        design = solve_lower(self.root, kernel.block(near, self.z).value(theta).T).T
+        cross = kernel.block(near, self.z).value(theta)
         own = kernel.diagonal(theta, near)
         between = kernel.block(near.take(i), near.take(j), paired=True).value(theta)
-        rows = design[i] - design[j]
+        rows = solve_lower(self.root, (cross[i] - cross[j]).T).T
         half = solve_lower(factor, rows.T)
         residual = own[i] + own[j] - 2.0 * between - np.einsum("ij,ij->i", rows, rows)
         difference = rows @ mean

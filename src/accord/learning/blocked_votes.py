@@ -16,6 +16,7 @@ from accord.typing import FloatArray, IntArray
 
 __all__ = ["ReadVotes", "follow_blocks", "stochastic_inference", "votes_of_items"]
 
+_STEPS, _MOST_EPOCHS = 1000, 5
 # A block as votes: positions left and right, values and weights, in one piece or in several.
 ReadVotes = Callable[[Any], Iterable[tuple[IntArray, IntArray, FloatArray, FloatArray]]]
 
@@ -30,7 +31,7 @@ def stochastic_inference(
     *,
     rng: np.random.Generator,
     batch_size: int = 2000,
-    n_epochs: int = 5,
+    n_epochs: int | None = None,
     forgetting: float = 0.7,
     delay: float = 1.0,
     workers: Workers | None = None,
@@ -46,8 +47,8 @@ def stochastic_inference(
         Deals the votes into batches, once, and their order in every pass.
     batch_size : int
         Votes a step. Batches beyond 20,000 votes are several blocks, which workers sum at the same time.
-    n_epochs : int
-        How often every vote is seen.
+    n_epochs : int or None
+        How often every vote is seen; ``None`` takes about a thousand steps, but sees no vote more than five times.
     forgetting, delay : float
         Step sizes ρ_t = (t + delay)^−forgetting.
     workers : Workers, optional
@@ -80,7 +81,7 @@ def follow_blocks(
     *,
     rng: np.random.Generator,
     batch_size: int,
-    n_epochs: int,
+    n_epochs: int | None,
     forgetting: float,
     delay: float,
     progress: Callable[[int, int], None] | None = None,
@@ -99,6 +100,9 @@ def follow_blocks(
     rng, batch_size, n_epochs, forgetting, delay, progress
         As in :func:`stochastic_inference`.
     """
+    if n_epochs is None:
+        a_pass = max(1, -(-int(sizes.sum()) // batch_size))
+        n_epochs = min(_MOST_EPOCHS, -(-_STEPS // a_pass))
     steps: list[IntArray] = []
     for _ in range(n_epochs):
         order = rng.permutation(len(sizes))
