@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from accord.errors import InputError
@@ -17,6 +18,7 @@ from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example
 from accord.workflows.refit import refit
 from accord.workflows.train import train
+from fuzzing import changed
 
 # Tests that fit models run on one kind of database, because they take longer.
 ON_ONE_DATABASE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -503,6 +505,29 @@ def test_a_broken_event_stores_nothing_and_says_why(studio, notes, change, sente
     assert sentence in said
     assert "/tmp" not in said
     assert standing(studio, project) == []
+
+
+def test_whatever_is_sent_no_server_error_comes_back(studio, notes):
+    project, _ = notes
+    owner = studio.person()
+    studio.join(project, owner, "owner")
+    path, rng = connect(studio, owner, project), random.Random(7)
+    client = TestClient(studio.app, raise_server_exceptions=False)
+    bodies = {"webhook": event(result=[choice("praise"), mark(4, 8, "soup")]), "setup": {"schema": NOTES}}
+    for n in range(60):
+        name = "setup" if n % 10 == 0 else "webhook"
+        body = copy.deepcopy(bodies[name])
+        for _ in range(rng.randint(1, 3)):
+            body = changed(body, rng)
+        answer = client.post(f"{path}/{name}", content=json.dumps(body), headers={"content-type": "application/json"})
+        assert answer.status_code < 500, body
+        assert "\n" not in str(answer.json().get("detail", ""))
+    for depth in (300, 700, 900, 5000):
+        deep = f'{{"action": "ANNOTATION_CREATED", "annotation": {{"id": 1, "result": [{"[" * depth}{"]" * depth}]}}}}'
+        assert client.post(f"{path}/webhook", content=deep).status_code in (400, 422)
+        body = json.dumps(event(result=[choice("praise")])).replace('"meta": {}', f'"meta": {"[" * depth}{"]" * depth}')
+        body = body.replace('"The soup was superb."', f"{'[' * depth}{']' * depth}")
+        assert client.post(f"{path}/webhook", content=body).status_code in (400, 422)
 
 
 def test_votes_and_ratings_come_too(studio):
