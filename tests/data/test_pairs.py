@@ -46,6 +46,21 @@ def test_a_subset_is_the_same_votes(votes, random):
     assert part.items is record.items
 
 
+def test_votes_followed_by_votes_are_one_table_after_the_other():
+    items = Items(["a", "b", "c"])
+    first = Comparisons(items, [0, 1], [1, 2], [1.0, 0.0], [0, -1], ["ann"])
+    more = Comparisons(items, [2], [0], [0.5], [1], ["ann", "bob"], [3.0])
+    both = first.followed_by(more)
+    assert both.xy()[0].values.tolist() == [["a", "b"], ["b", "c"], ["c", "a"]]
+    assert both.value.tolist() == [1.0, 0.0, 0.5]
+    assert both.annotator.tolist() == [0, -1, 1]
+    assert both.annotators.tolist() == ["ann", "bob"]
+    assert both.weight.tolist() == [1.0, 1.0, 3.0]
+    plain = Comparisons(items, [0], [1], [1.0])
+    assert plain.followed_by(plain).annotator is None
+    assert plain.followed_by(plain).weight is None
+
+
 def test_x_and_y_are_what_the_ranker_fits():
     X, y = Comparisons.from_table({"left": ["a", "b"], "right": ["b", "c"], "value": [1, 0.5]}).xy()
     assert X.to_dict("list") == {"left": ["a", "b"], "right": ["b", "c"]}

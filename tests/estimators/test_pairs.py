@@ -203,6 +203,23 @@ def test_partial_fit_ends_where_a_whole_fit_ends():
     assert_allclose(warm.predict_proba(X), whole.predict_proba(X), atol=5e-3)
 
 
+def test_a_few_votes_among_many_items_are_added_without_inference_anew():
+    X, y, items, _, _ = problem(250, 1500)
+    first = PreferenceRanker(length_scales="median").fit(X[:1450], y[:1450], items=items)
+    whole = PreferenceRanker(hyperparameters=first.theta_).fit(X, y, items=items)
+    before = first.predict_proba(X)
+    warm = first
+    for part in range(1450, 1500, 10):
+        warm = warm.partial_fit(X[part : part + 10], y[part : part + 10])
+    assert np.isnan(warm.bound_)
+    assert warm.rank()["n_votes"].sum() == 2 * 1500
+    moved = np.abs(whole.predict_proba(X) - before)
+    assert_allclose(warm.predict_proba(X), whole.predict_proba(X), atol=0.03)
+    assert np.mean(np.abs(warm.predict_proba(X) - whole.predict_proba(X))) < 0.1 * moved.mean()
+    # Beyond a twentieth of the votes everything is inferred again, from where it stood.
+    assert np.isfinite(warm.partial_fit(X[:50], y[:50]).bound_)
+
+
 def test_explanations_add_up_to_the_score():
     X, y, items, _, _ = problem()
     ranker = PreferenceRanker().fit(X, y, items=items)
@@ -214,7 +231,7 @@ def test_explanations_add_up_to_the_score():
     assert_allclose(two[two["kind"] == "item"]["share"].sum(), score[3] - score[7], atol=1e-5)
 
 
-@pytest.mark.parametrize("strategy", ["bald", "uncertainty"])
+@pytest.mark.parametrize("strategy", ["bald", "uncertainty", "transfer"])
 def test_questions_are_about_what_is_not_known(strategy):
     X, y, items, _, _ = problem(20, 200)
     ranker = PreferenceRanker().fit(X, y, items=items)
@@ -223,6 +240,21 @@ def test_questions_are_about_what_is_not_known(strategy):
     assert (np.diff(asked["gain"]) <= 1e-12).all()
     assert len(set(asked["left"]) | set(asked["right"])) == 10
     assert (asked["p_left"] - 0.5).abs().max() < 0.4
+
+
+def test_what_carries_over_is_asked_for_before_what_concerns_two_items_only():
+    rng = np.random.default_rng(0)
+    # Group a varies in what all groups have in common, group b in something of its own.
+    x = np.zeros((40, 2))
+    x[:20, 0], x[20:30, 1], x[30:, 0] = rng.normal(size=20), 3.0 * rng.normal(size=10), rng.normal(size=10)
+    items = Items([f"i{k:02d}" for k in range(40)], features=x, groups=["a"] * 20 + ["b"] * 10 + ["c"] * 10)
+    ranker = PreferenceRanker(kernel="linear", length_scales="base", standardise=False)
+    ranker.fit([("i00", "i01")], [1.0], items=items)
+    assert set(ranker.ask(1, strategy="bald")["left"].str[1:].astype(int) // 10) == {2}
+    assert not set(ranker.ask(3, strategy="transfer")["left"].str[1:].astype(int) // 10) & {2}
+    whole = ranker.scorer_.covariance(ranker._inputs(items))
+    shared = ranker.scorer_.shared(ranker._inputs(items), np.array([0]), np.array([5]), (np.array([7]), np.array([33])))
+    assert_allclose(shared[0, 0], whole[0, 7] - whole[0, 33] - whole[5, 7] + whole[5, 33], atol=1e-8)
 
 
 def test_the_variance_guard_shrinks_what_aggregation_blew_up():

@@ -11,7 +11,7 @@ import accord
 from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.estimators.threads import ThreadClassifier
-from accord.estimators.threads.design import ThreadRows
+from accord.estimators.threads.design import Scaler, ThreadRows, pair_features, pair_scores
 from accord.features.thread_edges import ThreadEdges, complete_pairs
 
 MODELS = {
@@ -30,6 +30,7 @@ MODELS = {
     "joint averaged": {"model": "joint", "learner": "averaged", "n_epochs": 2},
     "chain": {"model": "chain", "edges": "full"},
     "chain 2": {"model": "chain", "order": 2},
+    "chain 2 ising": {"model": "chain", "order": 2, "edges": "ising", "edge_scale": "length"},
 }
 
 
@@ -43,7 +44,7 @@ def sample(n_threads=120, n_labels=2, seed=0, pull=1.5):
     y = own.argmax(axis=1)
     x = rng.normal(size=(len(thread), 3))
     x[:, 0] += 0.8 * y
-    return x, np.array(["Bad", "Good", "Other"], dtype=object)[y], thread
+    return x, np.array(["Bad", "Good", "Other", "P", "Q", "R"], dtype=object)[y], thread
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,48 @@ def test_three_labels_have_three_probabilities():
     assert set(model.explain(x[:4], label="Other")["kind"]) == {"evidence"}
 
 
+def test_six_labels_are_learned_ranked_and_pulled():
+    x, y, thread = sample(n_threads=300, n_labels=6)
+    new, truth, where = sample(n_threads=300, n_labels=6, seed=1)
+    place = pd.Series(where).groupby(where).cumcount().to_numpy()
+    rest, known = place >= 2, np.where(place < 2, truth, None)
+    hits = {}
+    for name in ("local", "fccrf", "fccrf ising", "fccrf full", "chain", "local+lbp"):
+        model = ThreadClassifier(**MODELS[name]).fit(x, y, groups=thread)
+        p = model.predict_proba(new, groups=where, known=known)
+        assert p.shape == (len(new), 6)
+        assert_allclose(p.sum(axis=1), 1.0)
+        hits[name] = np.mean((model.classes_[p.argmax(axis=1)] == truth)[rest])
+    # Only a model with edges hears of the two labels that are given in each thread; a chain hears of the nearest one.
+    assert min(hits["fccrf"], hits["fccrf ising"], hits["fccrf full"]) > hits["local"] + 0.03
+    assert min(hits["chain"], hits["local+lbp"]) > hits["local"]
+    assert model.rank(new, groups=where, positive="R")["probability"].between(0.0, 1.0).all()
+
+
+@pytest.mark.parametrize(("n_labels", "n_vectors", "n_similarities"), [(2, 1, 3), (2, 4, 0), (6, 1, 2)])
+def test_pair_scores_are_those_of_the_pair_features(n_labels, n_vectors, n_similarities):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(9, 4))
+    x[:, 1] = 1.0  # never varies, so the scaler drops its difference
+    evidence = np.log(rng.dirichlet(np.ones(n_labels), size=9))
+    left, right = complete_pairs(np.array([0, 5, 6, 9]))
+    similarities = rng.normal(size=(len(left), n_similarities)) if n_similarities else None
+    features = pair_features(x, evidence, left, right, similarities)
+    scaler = Scaler.of(features[::2])
+    weights = rng.normal(size=(n_vectors, len(scaler.keep) + 1))
+    found = pair_scores(x, evidence, left, right, similarities, scaler, weights)
+    assert_allclose(found, scaler(features) @ weights.T, atol=1e-10)
+
+
+@pytest.mark.parametrize(("scale", "share"), [("none", 1.0), ("root", 0.5), ("length", 0.25)])
+def test_edges_are_divided_by_the_length_of_their_thread(scale, share):
+    x, y, thread = sample(n_threads=40)
+    model = ThreadClassifier(edge_scale=scale).fit(x, y, groups=thread)
+    gains = model._pose(x[:7], [0, 0, 0, 0, 0, 1, 1], None, None, None).graphs.edge_scores
+    pull = model.weights_.edges[0, 0]
+    assert_allclose(gains, [pull * share] * 10 + [pull])  # threads of five comments and of two
+
+
 def test_missing_labels_are_left_out_of_training():
     x, y, thread = sample()
     partly = y.copy()
@@ -163,6 +206,24 @@ def test_ranking_puts_the_most_probable_first(trained):
     for _, part in table.groupby("thread"):
         assert_array_equal(part["rank"], np.arange(1, len(part) + 1))
         assert (np.diff(part["probability"]) <= 0).all()
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_calibration_makes_probabilities_of_separate_parts_true(n_labels):
+    x, y, thread = sample(n_threads=300, n_labels=n_labels)
+    new, truth, where = sample(n_threads=500, n_labels=n_labels, seed=1)
+    settings = {"model": "local+lbp", "edges": "ising"}
+    losses = {}
+    for calibrate in (False, True):
+        model = ThreadClassifier(**settings, calibrate=calibrate).fit(x, y, groups=thread)
+        p = model.predict_proba(new, groups=where)
+        assert_allclose(p.sum(axis=1), 1.0)
+        losses[calibrate] = -np.log(p[np.arange(len(p)), np.searchsorted(model.classes_, truth)]).mean()
+    assert losses[True] < losses[False] - 0.01
+    known = np.where(np.arange(len(truth)) % 3 == 0, truth, None)
+    p = model.predict_proba(new, groups=where, known=known)
+    assert_array_equal(model.classes_[p.argmax(axis=1)][::3], truth[::3])
+    assert_allclose(p[::3].max(axis=1), 1.0)
 
 
 def test_edge_features_follow_a_table_through_a_split():

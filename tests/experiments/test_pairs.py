@@ -1,16 +1,27 @@
+import json
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from accord import PreferenceRanker
 from accord.data.corpora import convarg
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.estimators.pair_baselines import LongerTextRanker
-from accord.experiments.pairs import to_rows
 from accord.experiments.pairs.active import prepare_setting, simulate
+from accord.experiments.pairs.ard import length_scale_ratios
 from accord.experiments.pairs.crowd import majority
 from accord.experiments.pairs.folds import classification, ranking, split
 from accord.experiments.pairs.methods import answers
+from accord.experiments.pairs.pictures import draw_active_learning, draw_scaling, draw_toy_graphs
+from accord.experiments.pairs.results import from_json, to_json, to_rows
+from accord.experiments.pairs.toy import simulate_graph
+from accord.experiments.report import Row
+
+_ACTIVE = ("gppl", "random", "transfer", "uncertainty")
+_CURVES = ("items", "items_svi", "points", "features")
+_MEASURED = ("seconds", "accuracy")
 
 
 def test_majority_counts_votes_and_leaves_draws_undecided():
@@ -28,10 +39,41 @@ def test_metrics_of_perfect_and_useless_answers():
 
 
 def test_rows_are_means_over_folds_with_the_papers_figure():
-    folds = [{("strict", "gppl_median"): {"accuracy": 0.7}}, {("strict", "gppl_median"): {"accuracy": 0.9}}]
-    (row,) = to_rows(folds, [])
+    folds = {"a": {("strict", "gppl_median"): {"accuracy": 0.7}}, "b": {("strict", "gppl_median"): {"accuracy": 0.9}}}
+    (row,) = to_rows({name: from_json(json.loads(json.dumps(to_json(found)))) for name, found in folds.items()})
     assert (row.paper, row.n) == (0.79, 2)
     assert_allclose(row.ours, 0.8)
+
+
+def test_rows_are_tested_on_the_folds_that_both_have():
+    folds = {
+        f"fold{k}": {("strict", "gppl"): {"cee": 0.4 + 0.01 * k}, ("strict", "longer"): {"cee": 0.5 + 0.02 * k}}
+        for k in range(8)
+    }
+    del folds["fold0"]["strict", "longer"]
+    (test,) = [row for row in to_rows(folds) if row.table == "significance"]
+    assert (test.row, test.metric, test.n) == ("gppl~longer", "strict/cee", 7)
+    # Seven differences of one sign: 2 / 2⁷.
+    assert_allclose(test.ours, 2 / 128)
+
+
+def test_length_scales_are_reported_by_group():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 5))
+    items = Items([f"i{k:02d}" for k in range(30)], features=x, feature_groups={"a": slice(0, 2), "b": slice(2, 5)})
+    left, right = rng.integers(0, 15, 200), rng.integers(15, 30, 200)
+    votes = Comparisons(items, left, right, (x[left, 0] > x[right, 0]).astype(float))
+    model = PreferenceRanker(kernel="matern_product", combine="product", ard=True, item_effects=False, max_iter=3)
+    ratio = length_scale_ratios(model.fit(*votes.xy(), items=items))
+    assert {name: part.size for name, part in ratio.items()} == {"a": 2, "b": 3}
+    assert ratio["a"][0] == min(ratio["a"].min(), ratio["b"].min())
+
+
+def test_curves_are_drawn_from_rows(tmp_path):
+    rows = [Row("active", f"{name}@{n}", "accuracy", None, 0.7, 0.6, 0.8, 4) for name in _ACTIVE for n in (50, 100)]
+    rows += [Row("scaling", f"{name}@{n}", m, None, 1, 1, 1, 1) for name in _CURVES for n in (1, 2) for m in _MEASURED]
+    for draw in (draw_active_learning, draw_scaling):
+        assert draw(rows, tmp_path / "picture.svg").read_text().lstrip().startswith("<?xml")
 
 
 @pytest.mark.corpora
@@ -51,26 +93,48 @@ def test_the_longer_text_wins_as_often_as_lengths_say(accord_data):
 @pytest.mark.corpora
 def test_active_learning_beats_chance_after_fifty_votes(accord_data):
     corpus = convarg.load()
-    fold = split(corpus, str(np.unique(corpus.folds)[0]), "glove")
-    reached = simulate(prepare_setting(fold), strategy="bald", seed=0, checkpoints=(50,))
-    assert reached[50]["accuracy"] > 0.6
+    setting = prepare_setting(split(corpus, str(np.unique(corpus.folds)[0]), "glove"))
+    for strategy in ("random", "bald", "transfer"):
+        assert simulate(setting, strategy=strategy, seed=0, checkpoints=(50,))[50]["accuracy"] > 0.6
 
 
 @pytest.mark.corpora
-def test_reproduce_puts_folds_and_active_learning_together(accord_data, monkeypatch):
-    import accord.experiments.pairs as experiment
+def test_small_graphs_come_out_as_in_the_paper(accord_data, tmp_path):
+    corpus = convarg.load()
+    plain = simulate_graph(corpus, "no cycle", n_repeats=3)
+    assert plain.scores[0] > plain.scores[1]
+    assert plain.scores[3] > plain.scores[4]
+    cycle = simulate_graph(corpus, "single cycle", n_repeats=3)
+    assert np.ptp(cycle.scores[:3]) < 0.5 * np.ptp(plain.scores[:3])
+    assert_allclose(plain.probabilities + plain.probabilities.T, 1.0)
+    assert draw_toy_graphs(tmp_path / "toy.svg", n_repeats=1).stat().st_size > 1000
 
-    monkeypatch.setattr(
-        experiment,
-        "fold_results",
-        lambda corpus, name, slow, quick: {("strict", "gppl"): {"cee": 0.4, "accuracy": 0.8}},
-    )
-    monkeypatch.setattr(experiment, "active_results", lambda corpus, name, quick: {("bald", 50): [0.7, 0.8]})
+
+@pytest.mark.corpora
+def test_reproduce_puts_the_parts_together_and_goes_on_where_it_stopped(accord_data, monkeypatch, tmp_path):
+    import accord.experiments.pairs as experiment
+    from accord.experiments.pairs.parts import Part
+
+    monkeypatch.setenv("ACCORD_CACHE", str(tmp_path))
+    made = []
+
+    def rows(fold, learnt):
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(fold.name)
+        return {("strict", "gppl"): {"cee": 0.4, "accuracy": 0.8}}
+
+    monkeypatch.setattr(experiment, "PARTS", {"first": Part(16, rows), "second": Part(32, rows)})
+    monkeypatch.setattr(experiment, "split", lambda corpus, name: split(corpus, name, "glove"))
     seen = []
-    rows = experiment.reproduce(quick=True, progress=lambda *report: seen.append(report))
-    assert [(row.table, row.row, row.metric, row.n) for row in rows] == [
-        ("strict", "gppl", "cee", 3),
-        ("strict", "gppl", "accuracy", 3),
-        ("active", "gppl@50", "accuracy", 2),
+    with pytest.raises(KeyboardInterrupt):
+        experiment.reproduce(quick=False, progress=lambda *report: None)
+    made.pop()  # room for the one that is missing
+    found = experiment.reproduce(quick=False, progress=lambda *report: seen.append(report))
+    assert [(row.table, row.row, row.metric, row.n) for row in found] == [
+        ("strict", "gppl", "cee", 2),
+        ("strict", "gppl", "accuracy", 2),
     ]
-    assert seen[-1] == ("active learning", 1, 1)
+    assert len(made) == 2
+    assert seen == [("first", 1, 2), ("first", 2, 2), ("second", 1, 1)]
+    assert not list(tmp_path.rglob("*.json"))

@@ -15,7 +15,7 @@ from accord.evaluation.metrics import (
 )
 from accord.experiments.thread_picture import draw_thread
 from accord.experiments.thread_scores import Outcome, mrr_row, ratio_row, score_rows
-from accord.experiments.threads import PAPER, ROWS, Features, binary, joined, outcomes_given, overlaps
+from accord.experiments.threads import N_DRAWS, PAPER, ROWS, Features, binary, joined, outcomes_given, overlaps
 from accord.features.thread_edges import ThreadEdges
 
 
@@ -103,7 +103,7 @@ def test_given_labels_are_scored_on_the_same_other_comments():
     data = Features(X, edges, y, thread)
     joint = outcomes_given(ThreadClassifier().fit(X, y, groups=thread), data)
     local = outcomes_given(ThreadClassifier(model="local").fit(X, y, groups=thread), data)
-    assert all(len(found.truth) == 180 for found in joint)
+    assert all(len(found.truth) == N_DRAWS * 180 for found in joint)
     assert_array_equal(local[0].predicted, local[3].predicted)
     assert joint[3].right.mean() > local[3].right.mean() + 0.05
 

@@ -39,6 +39,18 @@ def test_groups_cover_the_columns_and_new_texts_get_the_same_ones(features):
     assert maker.transform(["unheard of"]).shape[1] == matrix.shape[1]
 
 
+def test_lengths_are_a_group_of_their_own_and_odd_texts_are_cut_off():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(["word"] * int(n)) for n in rng.integers(20, 40, 50)]
+    maker = ArgumentFeatures(features="surface").fit(texts)
+    names = maker.get_feature_names_out()
+    assert list(names[maker.groups_["length"]]) == ["log_characters", "log_words", "log_sentences", "root_characters"]
+    known = maker.transform(texts).toarray()[:, names == "log_words"]
+    (odd,) = maker.transform(["word " * 10_000]).toarray()[:, names == "log_words"]
+    assert_allclose(odd, known.mean() + 3.0 * known.std())
+    assert ArgumentFeatures(features="surface").fit_transform([]).shape[0] == 0
+
+
 def test_lemma_presence_is_binary_and_n_grams_are_complete():
     maker = ArgumentFeatures(features="ling", min_count=1)
     matrix = maker.fit_transform(["cat cat cat", "dog"])

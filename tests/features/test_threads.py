@@ -10,6 +10,7 @@ from accord.features.cache import cached_arrays, content_key
 from accord.features.stacking import StackedLogits, group_folds
 from accord.features.thread_cues import THREAD_CUES, comment_cues, dialogue_parts, thread_cues
 from accord.features.thread_edges import ThreadEdges, complete_pairs, n_pairs
+from accord.features.thread_style import STYLE_CUES, style_cues
 from accord.features.threads import ThreadFeatures
 
 
@@ -46,8 +47,20 @@ def column(threads, name):
 
 
 def test_nearness_falls_by_a_tenth_a_comment_and_stops_at_the_thread():
-    assert_allclose(column(THREAD, "later_asker_thanks"), [0.8, 0.9, 1.0, 0, 0, 0])
-    assert_allclose(column(THREAD, "earlier_asker_asks"), [0, 0, 1.0, 0.9, 0.8, 0])
+    talk = make_threads(
+        [5, 2],
+        texts=objects(["a", "b", "thanks", "c", "Where?", "d", "e"]),
+        askers=objects(["ann", "bob"]),
+        authors=objects(["bob", "cy", "ann", "bob", "ann", "cy", "cy"]),
+    )
+    assert_allclose(column(talk, "later_asker_thanks"), [0.9, 1.0, 0, 0, 0, 0, 0])
+    assert_allclose(column(talk, "later_asker_asks"), [0, 0, 0, 1.0, 0, 0, 0])
+
+
+def test_only_the_nearest_comment_of_the_asker_counts():
+    assert_allclose(column(THREAD, "later_asker_thanks"), [0, 0, 1.0, 0, 0, 0])
+    assert_allclose(column(THREAD, "later_asker_asks"), [1.0, 0, 0, 0, 0, 0])
+    assert_allclose(column(THREAD, "earlier_asker_asks"), [0, 0, 1.0, 0, 0, 0])
 
 
 def test_dialogue_has_one_start_and_one_end_for_each_pair():
@@ -165,6 +178,29 @@ def test_full_features_have_one_column_a_label_beyond_two_and_need_labels():
     assert list(transformer.transform(threads.subset([0])).columns) == list(table.columns)
     with pytest.raises(InputError, match="labelled comments"):
         ThreadFeatures(features="full").fit(make_threads([2] * 30))
+
+
+def test_style_is_read_from_the_text():
+    talk = make_threads([3], texts=objects(["LOL :) you!!", "", "Try the shop near Road 12, I did."]))
+    found = dict(zip(STYLE_CUES, style_cues(talk).T, strict=True))
+    assert_allclose(found["laughter"], [1, 0, 0])
+    assert_allclose(found["advice"], [0, 0, 1])
+    assert_allclose(found["first_person"], [0, 0, 1])
+    assert_allclose(found["exclamations"], [2, 0, 0])
+    assert_allclose(found["capitals"], [3 / 12, 0, 3 / 33])
+    assert_allclose(found["very_short"], [1, 1, 0])
+    assert np.isfinite(style_cues(talk)).all()
+
+
+def test_stacked_classifiers_may_learn_finer_labels():
+    rng = np.random.default_rng(0)
+    texts = objects([f"word{k} " * 3 + f"other{rng.integers(4)}" for k in rng.integers(0, 3, 60)])
+    finer = objects([f"label {text[4]}" for text in texts])
+    threads = make_threads([2] * 30, texts=texts, labels=objects(["Good", "Bad"] * 30))
+    made = ThreadFeatures(features="full", n_folds=3).fit_transform(threads, finer)
+    assert {"stacked/words=label 0", "stacked/words=label 1", "stacked/words=label 2"} <= set(made.columns)
+    best = made[[f"stacked/words=label {k}" for k in range(3)]].to_numpy().argmax(axis=1)
+    assert np.mean(best == [int(label[-1]) for label in finer]) > 0.9
 
 
 def test_unknown_feature_set_is_refused_with_the_choices():

@@ -8,7 +8,7 @@ from accord.inference.gaussian_process import Scores, Votes, infer, make_prior, 
 from accord.inference.kernels import Factor, Inputs, Kernel, Term
 from accord.inference.likelihoods import Preference
 from accord.inference.scorer import Scorer
-from accord.inference.stochastic import stochastic_inference
+from accord.learning.blocked_votes import stochastic_inference
 
 MATERN = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)), Term("item", ())))
 THETA = np.array([np.log(1.5), 0.0, np.log(0.2)])

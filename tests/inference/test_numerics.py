@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from accord.errors import InputError
-from accord.inference.numerics import cholesky, inverse_mills, log_normalise, log_sigmoid, normalise_log, sigmoid
+from accord.inference.numerics import (
+    cholesky,
+    inverse_from_cholesky,
+    inverse_mills,
+    log_normalise,
+    log_sigmoid,
+    normalise_log,
+    sigmoid,
+)
 
 numbers = st.floats(-700, 700)
 
@@ -53,3 +61,11 @@ def test_cholesky_mends_a_singular_matrix_and_refuses_a_negative_one():
 def test_cholesky_names_the_jitter_it_tried():
     with pytest.raises(InputError, match=r"with 0\.01 added"):
         cholesky(np.diag([-1.0, 3.0]), jitter=1e-4, max_tries=3)
+
+
+def test_the_inverse_from_a_factor_is_the_inverse():
+    half = np.random.default_rng(0).normal(size=(6, 8))
+    matrix = half @ half.T
+    assert_allclose(inverse_from_cholesky(np.linalg.cholesky(matrix)), np.linalg.inv(matrix), atol=1e-10)
+    with pytest.raises(InputError, match="positive diagonal"):
+        inverse_from_cholesky(np.zeros((2, 2)))

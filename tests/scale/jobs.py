@@ -38,3 +38,10 @@ def always_dies(block, shared, rng):
 
 def fails(block, shared, rng):
     raise ValueError("this block is bad")
+
+
+def eats_memory(block, shared, rng):
+    """Hold more than a small worker may, long enough for its nanny to look."""
+    held = [np.ones(20_000_000) for _ in range(8)]
+    time.sleep(5.0)
+    return len(held)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from accord.errors import InputError
 from accord.learning.blocked import summed_loss
 from accord.learning.optimise import minimise_lbfgs
-from accord.scale import map_blocks, open_blocks, reduce_blocks
+from accord.scale import cut, map_blocks, open_blocks, reduce_blocks
 from accord.scale.blocks import block_seeds
 
 BLOCKS = [np.full(4, float(i)) for i in range(7)]
@@ -21,7 +21,7 @@ def client():
 
     path = [entry for entry in sys.path if entry.endswith(("tests/scale", "src"))]
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         Client(cluster) as client,
     ):
         client.run(lambda: sys.path.extend(path))
@@ -106,3 +106,23 @@ def test_dask_is_not_imported_before_it_is_asked_for():
 
     code = "import accord.scale, sys; raise SystemExit('distributed' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "costs, limit, most",
+    [
+        ([1] * 10, 3, None),
+        ([5, 1, 1, 1, 9, 1], 4, None),
+        ([0, 0], 1, None),
+        ([7], 1, None),
+        ([1] * 100, 1, 8),
+        ([], 1, None),
+    ],
+)
+def test_cuts_hold_every_unit_once_in_order(costs, limit, most):
+    parts = cut(np.array(costs), limit, most=most)
+    assert [unit for part in parts for unit in range(len(costs))[part]] == list(range(len(costs)))
+    assert all(part.start < part.stop for part in parts)
+    assert len(parts) <= (most or max(1, -(-sum(costs) // limit)))
+    if costs:
+        assert max(sum(costs[part]) for part in parts) <= max(sum(costs) / len(parts), limit) + 2 * max(costs)

@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from accord.scale import Workers
+
 __all__ = [
     "Json",
+    "Scheduler",
     "Settings",
     "WordArgument",
+    "WorkerCount",
     "command_app",
     "page_width",
     "print_json",
     "print_table",
     "progress_bars",
     "records",
+    "workers_of",
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -32,6 +37,24 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
 WordArgument = Annotated[str, typer.Argument(metavar="WORD", help=f"The kind of judgement: {', '.join(WORDS)}.")]
+
+WorkerCount = Annotated[
+    int | None, typer.Option("--workers", min=1, help="How many processes of this machine work at once.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work on the Dask cluster at this address, such as tcp://host:8786."),
+]
+
+
+def workers_of(count: int | None, scheduler: str | None) -> "Workers":
+    """What ``--workers`` and ``--scheduler`` say; at most one of them may be given."""
+    from accord.errors import InputError
+    from accord.scale import Workers
+
+    if count is not None and scheduler is not None:
+        raise InputError("work is done by processes of this machine or by a cluster; give --workers or --scheduler.")
+    return Workers(count, scheduler)
 
 
 def command_app() -> typer.Typer:

@@ -1,11 +1,21 @@
-"""``accord predict``: apply a model to a project."""
+"""``accord predict``: apply a model to a project, or to a Parquet file of any size."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, print_json, print_table, records
+from accord.cli.frame import (
+    Json,
+    Scheduler,
+    WorkerCount,
+    command_app,
+    print_json,
+    print_table,
+    progress_bars,
+    records,
+    workers_of,
+)
 
 app = command_app()
 
@@ -13,18 +23,32 @@ app = command_app()
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that 'accord train' saved.")],
-    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
+    project: Annotated[
+        str, typer.Argument(help="The project's folder, example:NAME, a raw table, or with OUTPUT a Parquet file.")
+    ],
+    output: Annotated[
+        Path | None, typer.Argument(help="Read the Parquet file in blocks, and write this one; see also --workers.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write a .csv, .tsv, .jsonl or .parquet instead of printing.")
     ] = None,
+    links: Annotated[Path | None, typer.Option(help="With OUTPUT, of a model of links: their Parquet file.")] = None,
+    workers: WorkerCount = None,
+    scheduler: Scheduler = None,
     json: Json = False,
 ) -> None:
-    """Apply a model to a project."""
+    """Apply a model to a project, or to a Parquet file of any size."""
+    if output is not None:
+        _in_blocks(model, project, output, links, workers, scheduler, json)
+        return
+    from accord.errors import InputError
     from accord.store.models import load_model
     from accord.workflows.export import write_frame
     from accord.workflows.predict import predict as run
     from accord.workflows.projects import open_project
 
+    if links is not None or workers is not None or scheduler is not None:
+        raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
     saved = load_model(model)
     table = run(saved, open_project(project, word=saved.word))
     if out is not None:
@@ -35,3 +59,32 @@ def predict(
         print_table(table)
     else:
         typer.echo(f"{out}: {len(table):,} rows.")
+
+
+def _in_blocks(
+    model: Path, source: str, output: Path, links: Path | None, n_workers: int | None, scheduler: str | None, json: bool
+) -> None:
+    import time
+
+    from accord.workflows.predict_parquet import predict_parquet
+
+    start = time.perf_counter()
+    with progress_bars(hidden=json) as progress:
+        done = predict_parquet(
+            model, source, output, links=links, workers=workers_of(n_workers, scheduler), progress=progress
+        )
+    seconds = time.perf_counter() - start
+    if json:
+        print_json(
+            {
+                "word": done.word,
+                "output": str(output),
+                "n_rows": done.n_rows,
+                "n_blocks": done.n_blocks,
+                "n_resumed": done.n_resumed,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    resumed = f", {done.n_resumed:,} of them by an earlier run" if done.n_resumed else ""
+    typer.echo(f"{output}: {done.n_rows:,} rows in {done.n_blocks:,} blocks{resumed}, {seconds:.1f} s.")

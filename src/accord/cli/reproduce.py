@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accord.cli.frame import Json, WordArgument, command_app, print_json, print_table, progress_bars
+from accord.cli.frame import Json, Scheduler, WordArgument, command_app, print_json, print_table, progress_bars
 
 if TYPE_CHECKING:
     from accord.workflows.reproduce import Reproduction
@@ -18,6 +18,7 @@ def reproduce(
     word: WordArgument,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that ends within two minutes.")] = False,
     workers: Annotated[int, typer.Option(min=1, help="How many processes work at once.")] = 1,
+    scheduler: Scheduler = None,
     results: Annotated[
         Path | None,
         typer.Option(help="Also write the tables and their pictures (these need matplotlib) as a Markdown page."),
@@ -28,7 +29,7 @@ def reproduce(
     from accord.workflows.reproduce import reproduce as run
 
     with progress_bars(hidden=json) as progress:
-        result = run(word, quick=quick, progress=progress, workers=workers)
+        result = run(word, quick=quick, progress=progress, workers=workers, scheduler=scheduler)
     if results is not None:
         result.write(results)
     if json:

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, Settings, WordArgument, command_app, print_json, progress_bars
+from accord.cli.frame import (
+    Json,
+    Scheduler,
+    Settings,
+    WordArgument,
+    WorkerCount,
+    command_app,
+    print_json,
+    progress_bars,
+    workers_of,
+)
 
 app = command_app()
 
@@ -16,6 +26,8 @@ def train(
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
     settings: Settings = None,
+    workers: WorkerCount = None,
+    scheduler: Scheduler = None,
     json: Json = False,
 ) -> None:
     """Train a model on a project and save it."""
@@ -26,7 +38,14 @@ def train(
 
     opened = open_project(project, word=check_word(word))
     with progress_bars(hidden=json) as progress:
-        saved = run(opened, model, settings=parse_settings(settings or []), progress=progress, word=word)
+        saved = run(
+            opened,
+            model,
+            settings=parse_settings(settings or []),
+            progress=progress,
+            word=word,
+            workers=workers_of(workers, scheduler),
+        )
     if json:
         print_json(
             {

@@ -106,6 +106,30 @@ class Comparisons:
             None if self.weight is None else self.weight[rows],
         )
 
+    def followed_by(self, more: "Comparisons") -> "Comparisons":
+        """These votes and then ``more``, which must be about the same items."""
+        annotator = annotators = weight = None
+        if self.annotators is not None or more.annotators is not None:
+            ids = [
+                np.full(part.n_votes, None, dtype=object)
+                if part.annotator is None or part.annotators is None
+                else annotator_ids(part.annotator, part.annotators)
+                for part in (self, more)
+            ]
+            annotator, annotators = codes_of(np.concatenate(ids))
+        if self.weight is not None or more.weight is not None:
+            weights = [np.ones(p.n_votes, np.float32) if p.weight is None else p.weight for p in (self, more)]
+            weight = np.concatenate(weights)
+        return Comparisons(
+            self.items,
+            np.concatenate([self.left, more.left]),
+            np.concatenate([self.right, more.right]),
+            np.concatenate([self.value, more.value]),
+            annotator,
+            annotators,
+            weight,
+        )
+
     def xy(self) -> tuple[pd.DataFrame, FloatArray]:
         """``X`` with the ids ``left`` and ``right``, and ``y``: what :class:`~accord.PreferenceRanker` fits."""
         ids = self.items.ids

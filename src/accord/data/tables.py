@@ -9,7 +9,7 @@ import pandas as pd
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["as_frame", "optional_column", "require_columns"]
+__all__ = ["as_frame", "as_list", "is_table", "optional_column", "require_columns"]
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -33,6 +33,18 @@ def as_frame(table: Any) -> pd.DataFrame:
     if not isinstance(native, nw.DataFrame):
         raise InputError(f"a table with named columns is needed; this is {type(table).__name__}.")
     return native.to_pandas()
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value has named columns: a pandas, polars or Arrow table."""
+    return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def as_list(values: Any) -> list[Any]:
+    """The entries of a column as plain Python values, whatever library it is of."""
+    if hasattr(values, "to_pylist"):
+        return list(values.to_pylist())
+    return [value.as_py() if hasattr(value, "as_py") else value for value in values]
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str], *, what: str) -> None:

@@ -20,6 +20,7 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
 from accord.errors import InputError
 from accord.features.groups import FeatureGroups
+from accord.inference.kernels import squared_distances
 from accord.inference.length_scales import half_mean_square, median_distance
 from accord.inference.numerics import sigmoid
 from accord.learning.bradley_terry import bradley_terry, vote_loss
@@ -239,19 +240,19 @@ class ScoreRegressionRanker(_FeatureModel):
         self._fit_features(items)
         self._train = self._features(items)[seen]
         self._gamma = 0.5 / median_distance(self._train, np.random.default_rng(0)) ** 2
-        self._svr = SVR(C=self.c, gamma=self._gamma, epsilon=0.1).fit(_plain(self._train), raw[seen])
-        score = self._svr.predict(_plain(self._features(items)))
+        self._svr = SVR(kernel="precomputed", C=self.c, epsilon=0.1).fit(self._kernel(self._train), raw[seen])
+        score = self._svr.predict(self._kernel(self._features(items)))
         self.coef_ = _slope(score[votes.left] - score[votes.right], votes)
         return self
 
     def score_items(self, items: Items) -> FloatArray:
         """Scores, shape (n_items,)."""
         check_is_fitted(self)
-        return np.asarray(self.coef_ * self._svr.predict(_plain(self._features(items))))
+        return np.asarray(self.coef_ * self._svr.predict(self._kernel(self._features(items))))
 
-
-def _plain(x: Any) -> Any:
-    return sp.csr_matrix(x) if sp.issparse(x) else x
+    def _kernel(self, x: Any) -> FloatArray:
+        """RBF kernel with the training items: many sparse features cost less in one product than pair by pair."""
+        return np.exp(-self._gamma * squared_distances(x, self._train))
 
 
 class _ConcatenatedPairs(_FeatureModel):

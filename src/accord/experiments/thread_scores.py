@@ -1,15 +1,15 @@
 """Figures of thread classifiers with intervals from resampling whole threads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from accord.evaluation.metrics import average_precision
 from accord.experiments.report import Row
-from accord.typing import FloatArray, IntArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Outcome", "mrr_row", "ratio_row", "score_rows"]
+__all__ = ["Outcome", "joined_outcomes", "mrr_row", "ratio_row", "score_rows"]
 
 _N_DRAWS = 1000
 _N_BINS = 10
@@ -28,6 +28,19 @@ class Outcome:
     def right(self) -> FloatArray:
         """1 where the prediction is the truth."""
         return (self.truth == self.predicted).astype(np.float64)
+
+    def rows(self, mask: BoolArray) -> "Outcome":
+        """Some of the comments."""
+        return Outcome(self.thread[mask], self.truth[mask], self.predicted[mask], self.probability[mask])
+
+
+def joined_outcomes(parts: Sequence[Outcome]) -> Outcome:
+    """Several outcomes of the same threads as one."""
+
+    def column(name: str) -> AnyArray:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Outcome(column("thread"), column("truth"), column("predicted"), column("probability"))
 
 
 def _by_thread(thread: IntArray, values: FloatArray) -> FloatArray:

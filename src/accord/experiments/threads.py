@@ -5,6 +5,7 @@ Choices are made by cross-validation over the threads of train plus dev; the tes
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from accord.evaluation.metrics import accuracy
 from accord.evaluation.significance import approximate_randomisation
 from accord.evaluation.splits import group_folds
 from accord.experiments.report import Row
-from accord.experiments.thread_scores import Outcome, mrr_row, ratio_row, score_rows
+from accord.experiments.thread_scores import Outcome, joined_outcomes, mrr_row, ratio_row, score_rows
 from accord.features.cache import default_cache_dir
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
@@ -62,9 +63,11 @@ ROWS: dict[str, dict[str, Any]] = {
 GRIDS: dict[str, list[dict[str, Any]]] = {
     "fccrf_bias": [{"edges": "bias", "edge_scale": scale} for scale in ("none", "length")],
 }
+EDGES = [*GRIDS["fccrf_bias"], ROWS["fccrf"]]
 WINNER_2016 = {"map": 79.19}  # the best system of SemEval 2016 task 3, subtask A
-JOINT = ("fccrf", "fccrf_bias", "li_me_lbp")
+JOINT = ("fccrf", "fccrf_bias", "li_me_lbp", "li_me_gc", "lccrf_1")
 GIVEN = (0, 1, 2, 3)
+N_DRAWS = 5
 _LENGTHS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 10**6))
 
 
@@ -120,6 +123,11 @@ def fitted(settings: Mapping[str, Any], data: Features) -> ThreadClassifier:
     return ThreadClassifier(**settings).fit(data.X, data.y, groups=data.thread, edges=data.edges)
 
 
+def decoded(model: ThreadClassifier) -> ThreadClassifier:
+    """A model trained for ``local+lbp``, with its labels by graph cut."""
+    return copy(model).set_params(model="local+cut")
+
+
 def outcome(model: ThreadClassifier, data: Features, known: AnyArray | None = None) -> Outcome:
     """What a model says of comments."""
     given: dict[str, Any] = {"groups": data.thread, "edges": data.edges, "known": known}
@@ -147,16 +155,15 @@ class Experiment:
         self.progress = progress
         self.n_folds = 3 if quick else 5
         self.n_rounds = 1000 if quick else 10_000
-        self.train = binary(joined([cqa.load("2015/train"), cqa.load("2015/dev")]))
+        train = joined([cqa.load("2015/train"), cqa.load("2015/dev")])
         if quick:
-            some = np.sort(np.random.default_rng(0).permutation(self.train.n_threads)[:400])
-            self.train = self.train.subset(some)
+            train = train.subset(np.sort(np.random.default_rng(0).permutation(train.n_threads)[:400]))
+        self.train = binary(train)
         self.test = binary(cqa.load("2015/test"))
         self.vectors = cqa.vectors()
         self.fold = group_folds(np.arange(self.train.n_threads), n_folds=self.n_folds, random_state=0)
         self.steps = 0
         self._made: dict[str, tuple[Features, Features]] = {}
-        self._chosen: dict[str, tuple[dict[str, dict[str, Any]], list[Row], str]] = {}
 
     def whole(self, name: str) -> tuple[Features, Features]:
         """Features of all training threads and of the test threads, made once."""
@@ -174,47 +181,55 @@ class Experiment:
         return {**base, "n_epochs": 1} if self.quick and "n_epochs" in base else dict(base)
 
     def validation_sets(self, name: str) -> list[tuple[Features, Features]]:
-        """Features of each fold's training and held-out threads. They use no labels, so they are made once."""
+        """Features of each fold's training and held-out threads, made once.
+
+        Only the stacked ones use labels. Those of a held-out comment come from classifiers that have not seen its
+        thread; those of the training comments come from classifiers that have seen some of the held-out threads.
+        """
         whole, _ = self.whole(name)
         fold = self.fold[whole.thread]
         return [(whole.rows(fold != k), whole.rows(fold == k)) for k in range(self.n_folds)]
 
-    def choose(self, name: str) -> tuple[dict[str, dict[str, Any]], list[Row], str]:
-        """Settings of the joint rows by cross-validation, the gain over the local model, and the best joint row."""
+    def choose(self, name: str) -> tuple[dict[str, dict[str, Any]], list[Row]]:
+        """Settings of the joint rows by cross-validation, and the gain over the local model.
+
+        ``default`` is the joint row with the most hits, with calibrated probabilities.
+        """
         sets = self.validation_sets(name)
         unit, base = _pooled([outcome(fitted(ROWS["icc_me"], train), held) for train, held in sets])
         chosen, gains = {row: self.settings(ROWS[row]) for row in ROWS}, {}
+        models: list[ThreadClassifier] = []
         rows = [ratio_row(name, "icc_me", "cv_accuracy", unit, base)]
         for row in JOINT:
             scores = []
             for settings in GRIDS.get(row, [ROWS[row]]):
                 self.note(f"{name}: cross-validation of {row}")
-                right = _pooled([outcome(fitted(settings, train), held) for train, held in sets])[1]
+                # The graph cut decodes what belief propagation was trained for.
+                models = (
+                    [decoded(model) for model in models]
+                    if row == "li_me_gc"
+                    else [fitted(settings, train) for train, _ in sets]
+                )
+                right = _pooled([outcome(model, held) for model, (_, held) in zip(models, sets, strict=True)])[1]
                 scores.append((right.mean(), settings, right))
             _, best, right = max(scores, key=lambda entry: entry[0])
             chosen[row], gains[row] = dict(best), right - base
             rows.append(ratio_row(name, row, "cv_accuracy", unit, right))
             rows.append(ratio_row(name, row, "cv_gain", unit, right - base))
-        return chosen, rows, max(JOINT, key=lambda row: gains[row].mean())
+        winner = max(JOINT, key=lambda row: gains[row].mean())
+        self.note(f"{name}: the default is {winner}")
+        chosen["default"] = {**chosen[winner], "calibrate": True}
+        return chosen, rows
 
     def table(self, name: str) -> tuple[list[Row], dict[str, Outcome]]:
-        """All rows of Tables 1 and 3 for one feature set.
-
-        Stacked features use labels, so cross-validation would have to stack anew in every fold; ``full`` takes the
-        choices made for ``paper`` instead.
-        """
-        source = "paper" if name == "full" else name
-        if source not in self._chosen:
-            self._chosen[source] = self.choose(source)
-        chosen, rows, best = self._chosen[source]
-        rows = [] if source != name else list(rows)
+        """All rows of Tables 1 and 3 for one feature set."""
+        chosen, rows = self.choose(name)
         train, test = self.whole(name)
         majority = Outcome(test.thread, test.truth, np.ones(len(test.y), dtype=np.int64), np.full(len(test.y), 0.5))
         outcomes = {"majority": majority}
         for row, settings in chosen.items():
             self.note(f"{name}: {row}")
             outcomes[row] = outcome(fitted(settings, train), test)
-        outcomes["default"] = outcomes[best]
         for row, found in outcomes.items():
             figures = dict(zip(("p", "r", "f1", "accuracy"), PAPER.get(row, ()), strict=False))
             rows += score_rows(name, row, found, paper=figures)
@@ -222,28 +237,38 @@ class Experiment:
         for row in (*JOINT, "default"):
             other = outcomes[row]
             rows.append(ratio_row(name, row, "gain", local.thread, other.right - local.right))
-            test_of = approximate_randomisation(
-                accuracy, local.truth, other.predicted, local.predicted, n_rounds=self.n_rounds
-            )
-            rows.append(Row(name, row, "p_value", None, test_of.p_value, test_of.p_value, test_of.p_value, 1))
+            rows.append(self.p_value(name, row, local, other))
         return rows, outcomes
 
-    def given(self, name: str, suffix: str = "") -> list[Row]:
-        """Accuracy on the other comments of a thread when k labels are given, in cross-validation and on test."""
+    def p_value(self, table: str, row: str, local: Outcome, other: Outcome) -> Row:
+        """Approximate randomisation of the accuracy: over comments as in [JMN16], over threads where labels are given.
+
+        Comments are drawn more than once there, so that only whole threads can be swapped.
+        """
+        groups = local.thread if table == "given" else None
+        found = approximate_randomisation(
+            accuracy, local.truth, other.predicted, local.predicted, groups=groups, n_rounds=self.n_rounds
+        )
+        return Row(table, row, "p_value", None, found.p_value, found.p_value, found.p_value, 1)
+
+    def given(self, name: str) -> list[Row]:
+        """Accuracy on the other comments of a thread when k labels are given, in cross-validation and on test.
+
+        The edges are those with the most hits at k = 2 in cross-validation.
+        """
         rows = []
         validation = self.validation_sets(name)
-        choices = GRIDS["fccrf_bias"]
         self.note(f"given: {name}, choice of the edges")
-        folds = [[outcomes_given(fitted(settings, train), held) for train, held in validation] for settings in choices]
+        folds = [[outcomes_given(fitted(settings, train), held) for train, held in validation] for settings in EDGES]
         at_two = [np.mean(np.concatenate([fold[2].right for fold in found])) for found in folds]
         best = int(np.argmax(at_two))
         local = [outcomes_given(fitted(ROWS["icc_me"], train), held) for train, held in validation]
         train, test = self.whole(name)
-        test_joint = outcomes_given(fitted(choices[best], train), test)
+        test_joint = outcomes_given(fitted(EDGES[best], train), test)
         test_local = outcomes_given(fitted(ROWS["icc_me"], train), test)
         for k in GIVEN:
             for row, cv, found in (("icc_me", local, test_local), ("fccrf", folds[best], test_joint)):
-                label = f"{row}{suffix}@{k}"
+                label = f"{row}/{name}@{k}"
                 unit, right = _pooled([fold[k] for fold in cv])
                 rows.append(ratio_row("given", label, "accuracy", *_pooled([found[k]])))
                 rows.append(ratio_row("given", label, "cv_accuracy", unit, right))
@@ -252,6 +277,7 @@ class Experiment:
                     rows.append(ratio_row("given", label, "cv_gain", unit, right - base))
                     where, there = _pooled([found[k]])
                     rows.append(ratio_row("given", label, "gain", where, there - test_local[k].right))
+                    rows.append(self.p_value("given", label, test_local[k], found[k]))
         return rows
 
     def year_2016(self) -> list[Row]:
@@ -277,25 +303,21 @@ class Experiment:
 def outcomes_given(model: ThreadClassifier, data: Features) -> list[Outcome]:
     """For k = 0 … 3: k comments of each thread have their labels given; scored on the same other comments for all k.
 
-    Only threads of four comments or more count. Which comments are given is drawn once, the same for every model.
+    Only threads of four comments or more count. Which comments are given is drawn several times, the same for every
+    model; the hits of all draws are put together.
     """
-    order = np.random.default_rng(0).permutation(len(data.y))
-    frame = pd.DataFrame({"thread": data.thread[order]})
-    turn = np.empty(len(order), dtype=np.int64)
-    turn[order] = frame.groupby("thread").cumcount().to_numpy()
     size = pd.Series(data.thread).groupby(data.thread).transform("size").to_numpy()
-    counted = (size > max(GIVEN)) & (turn >= max(GIVEN))
-    found = []
-    for k in GIVEN:
-        known = data.y.copy()
-        known[turn >= k] = None
-        all_of = outcome(model, data, known if k else None)
-        found.append(
-            Outcome(
-                all_of.thread[counted], all_of.truth[counted], all_of.predicted[counted], all_of.probability[counted]
-            )
-        )
-    return found
+    parts: list[list[Outcome]] = [[] for _ in GIVEN]
+    for draw in range(N_DRAWS):
+        order = np.random.default_rng(draw).permutation(len(data.y))
+        turn = np.empty(len(order), dtype=np.int64)
+        turn[order] = pd.Series(data.thread[order]).groupby(data.thread[order]).cumcount().to_numpy()
+        counted = (size > max(GIVEN)) & (turn >= max(GIVEN))
+        for k in GIVEN:
+            known = data.y.copy()
+            known[turn >= k] = None
+            parts[k].append(outcome(model, data, known if k else None).rows(counted))
+    return [joined_outcomes(draws) for draws in parts]
 
 
 def _pooled(folds: Sequence[Outcome]) -> tuple[IntArray, FloatArray]:
@@ -350,6 +372,6 @@ PARTS: dict[str, Callable[[Experiment], list[Row]]] = {
     "text": lambda run: run.table("text")[0],
     "paper": _paper_tables,
     "full": lambda run: run.table("full")[0],
-    "given": lambda run: run.given("paper") + run.given("text", "/text"),
+    "given": lambda run: [row for name in ("text", "paper", "full") for row in run.given(name)],
     "2016": Experiment.year_2016,
 }

@@ -2,7 +2,8 @@
 
 ``ling`` follows [SG18]: presence of lemma (or token) uni- and bigrams, counts of word-class 1–3-grams and surface
 features. ``ext`` is what works best here: surface features and tf-idf of words and characters; vectors are added by
-:mod:`accord.features.vectors`.
+:mod:`accord.features.vectors`. Lengths say most, so they are a group of their own; surface features are cut off at
+three standard deviations, so that one odd text does not stretch their scale.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.documents import Items
 from accord.errors import InputError
 from accord.features.groups import hstack_groups
-from accord.features.surface import coarse_tags, surface_features, surface_names, words
+from accord.features.surface import LENGTHS, coarse_tags, surface_features, surface_names, words
 from accord.typing import FloatArray, ObjectArray
 
 __all__ = ["ArgumentFeatures", "NGrams", "lemmas"]
@@ -61,6 +62,17 @@ _SETS: dict[str, tuple[str, ...]] = {
     "ext": ("surface", "words", "characters"),
     "ling": ("lemmas", "tags", "surface"),
 }
+_MOST_DEVIATIONS = 3.0
+
+
+def _limits(columns: FloatArray) -> FloatArray:
+    """Least and greatest value allowed in each column, shape (2, n_columns)."""
+    if not len(columns):
+        return np.stack([np.full(columns.shape[1], -np.inf), np.full(columns.shape[1], np.inf)])
+    centre, spread = columns.mean(axis=0), columns.std(axis=0)
+    # Of a feature that never varied nothing is known about its scale.
+    reach = np.where(spread > 0.0, _MOST_DEVIATIONS * spread, np.inf)
+    return np.stack([centre - reach, centre + reach])
 
 
 class ArgumentFeatures(TransformerMixin, BaseEstimator):
@@ -79,6 +91,8 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     groups_ : dict of name to slice
+    limits_ : array of shape (2, n_surface_features)
+        Least and greatest value that each surface feature may take.
     """
 
     def __init__(
@@ -116,12 +130,21 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
                     self.vectorisers_[name] = makers[name].fit(texts)
                 except ValueError:  # no text has a word that occurs often enough: the group is empty
                     self.vectorisers_[name] = None
-        return self.transform(texts)
+        surface = surface_features(texts, extended=self._extended)
+        self.limits_ = _limits(surface)
+        return self._transform(texts, surface)
 
     def transform(self, texts: Sequence[str] | ObjectArray) -> sp.csr_array:
         """Features of texts, shape (n_texts, n_features)."""
         check_is_fitted(self, "vectorisers_")
         texts = list(texts)
+        return self._transform(texts, surface_features(texts, extended=self._extended))
+
+    @property
+    def _extended(self) -> bool:
+        return "surface12" not in _SETS[self.features]
+
+    def _transform(self, texts: list[str], surface: FloatArray) -> sp.csr_array:
         parts: dict[str, Any] = {}
         for name in _SETS[self.features]:
             if name in self.vectorisers_:
@@ -129,7 +152,9 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
                 if vectoriser is not None:
                     parts[name] = sp.csr_array(vectoriser.transform(texts), dtype=np.float64)
             else:
-                parts["surface"] = surface_features(texts, extended=name == "surface")
+                is_length = np.isin(surface_names(extended=self._extended), LENGTHS)
+                clipped = np.clip(surface, *self.limits_)
+                parts["length"], parts["surface"] = clipped[:, is_length], clipped[:, ~is_length]
         for name, encode in (self.vectors or {}).items():
             parts[name] = np.asarray(encode(texts), dtype=np.float64)
         matrix, self.groups_ = hstack_groups(parts)
@@ -146,8 +171,9 @@ class ArgumentFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "groups_")
         names: list[str] = []
         for group, part in self.groups_.items():
-            if group == "surface":
-                names += surface_names(extended="surface12" not in _SETS[self.features])
+            if group in ("length", "surface"):
+                columns = surface_names(extended=self._extended)
+                names += [name for name in columns if (name in LENGTHS) == (group == "length")]
             elif self.vectorisers_.get(group) is not None:
                 names += [f"{group}:{name}" for name in self.vectorisers_[group].get_feature_names_out()]
             else:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
@@ -107,13 +108,13 @@ def is_matrix(x: Any) -> bool:
         return True
     if isinstance(x, list | tuple):
         return bool(len(x)) and not isinstance(x[0], str)
-    return getattr(x, "ndim", 1) == 2
+    return is_table(x) or getattr(x, "ndim", 1) == 2
 
 
 def as_matrix(x: Any) -> Any:
     """Features as a sparse matrix of finite numbers."""
     try:
-        matrix = sp.csr_array(x, dtype=np.float64)
+        matrix = sp.csr_array(as_frame(x).to_numpy() if is_table(x) else x, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
     if not np.isfinite(matrix.data).all():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from accord.data.rationales import Rationales, inside_tags
+from accord.data.tables import as_list
 from accord.errors import InputError
 from accord.features.rationales import Tokens
 from accord.typing import AnyArray, BoolArray, IntArray, ObjectArray
@@ -42,6 +43,7 @@ def given_spans(
     """
     if rationales is None:
         return []
+    texts = as_list(texts)
     if isinstance(rationales, Rationales):
         spans = _spans_of_record(rationales, texts)
     else:

@@ -19,6 +19,7 @@ from accord.typing import AnyArray, FloatArray, IntArray
 __all__ = ["StackedLogits", "group_folds"]
 
 _MAX_LOG_ODDS = 6.0
+_WORD_OR_MARK = r"[^\W_]+(?:'[^\W_]+)?|[?!.:;)(@]"
 
 
 def group_folds(groups: AnyArray, n_folds: int, rng: np.random.Generator) -> IntArray:
@@ -31,7 +32,7 @@ def group_folds(groups: AnyArray, n_folds: int, rng: np.random.Generator) -> Int
 
 
 def _linear(strength: float) -> Callable[[int], Any]:
-    return lambda seed: LogisticRegression(C=strength, max_iter=200, tol=1e-3, random_state=seed)
+    return lambda seed: LogisticRegression(C=strength, max_iter=300, tol=1e-4, random_state=seed)
 
 
 def _trees(seed: int) -> Any:
@@ -80,7 +81,9 @@ class StackedLogits(BaseEstimator):
         y, groups : array of shape (n_rows,)
         vectors : array of shape (n_rows, n_dims), optional
         """
-        self.words_ = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, dtype=np.float32)
+        self.words_ = TfidfVectorizer(
+            ngram_range=(1, 2), min_df=2, sublinear_tf=True, dtype=np.float32, token_pattern=_WORD_OR_MARK
+        )
         self.characters_ = TfidfVectorizer(
             analyzer="char_wb", ngram_range=(2, 5), min_df=5, sublinear_tf=True, dtype=np.float32, max_features=150_000
         )

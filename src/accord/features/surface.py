@@ -14,7 +14,7 @@ import numpy as np
 
 from accord.typing import FloatArray
 
-__all__ = ["BASE_NAMES", "coarse_tags", "sentences", "surface_features", "surface_names", "words"]
+__all__ = ["BASE_NAMES", "LENGTHS", "coarse_tags", "sentences", "surface_features", "surface_names", "words"]
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
@@ -61,6 +61,7 @@ BASE_NAMES = (
     "distinct_words",
     "digits",
 )
+LENGTHS = ("log_characters", "log_words", "log_sentences", "root_characters")
 _MORE_NAMES = (
     "root_characters",
     "flesch",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from accord.data.tables import as_list
 from accord.errors import InputError
 
 __all__ = ["as_texts"]
@@ -11,7 +12,7 @@ def as_texts(x: Any) -> list[str]:
     """Texts as a list of strings."""
     if isinstance(x, str):
         raise InputError(f"texts come as a list; this is one string, {x[:40]!r}. Put it in a list.")
-    texts = list(x)
+    texts = as_list(x)
     for row, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(

@@ -127,18 +127,21 @@ def comment_cues(threads: Threads) -> FloatArray:
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in COMMENT_CUES])
 
 
-def _nearness(flags: BoolArray, start: IntArray, end: IntArray, *, later: bool) -> FloatArray:
-    """1.0 falling by 0.1 a comment to the nearest flagged comment strictly later (or earlier) in the thread; else 0."""
-    place = np.arange(len(flags))
+def _nearness(asker: BoolArray, flags: BoolArray, start: IntArray, end: IntArray, *, later: bool) -> FloatArray:
+    """How near the asker's next (or last) comment is, if it is a flagged one: 1.0 falling by 0.1 a comment, else 0.
+
+    Only the nearest comment of the asker counts, and the asker's own comments have 0.
+    """
+    place = np.arange(len(asker))
     if later:
-        nearest = np.minimum.accumulate(np.where(flags, place, len(flags))[::-1])[::-1]
-        nearest = np.concatenate([nearest[1:], [len(flags)]])
+        nearest = np.minimum.accumulate(np.where(asker, place, len(asker))[::-1])[::-1]
         inside, distance = nearest < end, nearest - place
     else:
-        nearest = np.maximum.accumulate(np.where(flags, place, -1))
-        nearest = np.concatenate([[-1], nearest[:-1]])
+        nearest = np.maximum.accumulate(np.where(asker, place, -1))
         inside, distance = nearest >= start, place - nearest
-    return np.where(inside, np.maximum(1.0 - 0.1 * (distance - 1), 0.0), 0.0)
+    counts = inside & ~asker
+    counts[counts] = flags[nearest[counts]]
+    return np.where(counts, np.maximum(1.0 - 0.1 * (distance - 1), 0.0), 0.0)
 
 
 @njit(cache=True, error_model="numpy")
@@ -207,6 +210,7 @@ def thread_cues(threads: Threads) -> FloatArray:
     thread = threads.thread_of
     start, end = threads.offsets[thread], threads.offsets[thread + 1]
     place = np.arange(threads.n_comments) - start
+    asker = _by_asker(threads)
     asks, thanks, other = _asker_moves(threads)
     users, askers = _user_codes(threads)
     # An unknown user counts as someone who wrote this comment alone.
@@ -217,10 +221,10 @@ def thread_cues(threads: Threads) -> FloatArray:
     total = frame["person"].transform("size").to_numpy() if len(users) else np.zeros(0, dtype=np.int64)
     again = total >= 2
     columns = {
-        "later_asker_thanks": _nearness(thanks, start, end, later=True),
-        "later_asker_other": _nearness(other, start, end, later=True),
-        "later_asker_asks": _nearness(asks, start, end, later=True),
-        "earlier_asker_asks": _nearness(asks, start, end, later=False),
+        "later_asker_thanks": _nearness(asker, thanks, start, end, later=True),
+        "later_asker_other": _nearness(asker, other, start, end, later=True),
+        "later_asker_asks": _nearness(asker, asks, start, end, later=True),
+        "earlier_asker_asks": _nearness(asker, asks, start, end, later=False),
         "user_writes_again": again,
         "user_first": again & (rank == 0),
         "user_middle": again & (rank > 0) & (rank < total - 1),

@@ -5,7 +5,8 @@
 ``paper``
     ``text`` plus the comment's place in the thread and the forum category: the set of [JMN16].
 ``full``
-    ``paper`` plus the cosine of sentence vectors (when given) and stacked log-odds of text classifiers.
+    ``paper`` plus how the comment is written, the cosine of sentence vectors (when given) and stacked log-odds of text
+    classifiers.
 """
 
 from collections.abc import Mapping
@@ -26,13 +27,14 @@ from accord.features.similarity import SIMILARITIES, PairSimilarities, row_cosin
 from accord.features.stacking import StackedLogits
 from accord.features.thread_cues import COMMENT_CUES, THREAD_CUES, comment_cues, thread_cues
 from accord.features.thread_edges import ThreadEdges, complete_pairs
+from accord.features.thread_style import STYLE_CUES, style_cues
 from accord.features.thread_text import clean_text, tokenise
 from accord.typing import AnyArray, FloatArray, ObjectArray
 
 __all__ = ["FEATURE_SETS", "ThreadFeatures"]
 
 FEATURE_SETS = ("text", "paper", "full")
-_VERSION = 1  # part of every cache key: raise it when a feature changes
+_VERSION = 2  # part of every cache key: raise it when a feature changes
 _WORD = r"[^\W_]+(?:'[^\W_]+)?"
 
 Vectors = tuple[AnyArray, AnyArray]
@@ -42,7 +44,7 @@ class ThreadFeatures(BaseEstimator):
     """Threads to node features (a table with one row a comment) and edge features (a record).
 
     Columns are called ``group/name``; the groups are ``similarity``, ``comment``, ``thread``, ``category``,
-    ``vector`` and ``stacked``.
+    ``style``, ``vector`` and ``stacked``.
 
     Parameters
     ----------
@@ -81,12 +83,14 @@ class ThreadFeatures(BaseEstimator):
         Parameters
         ----------
         threads : Threads
-            With labels for ``full``.
-        y : ignored
+            With labels for ``full``, unless ``y`` is given.
+        y : array of shape (n_comments,), optional
+            What the stacked classifiers learn; by default the labels of the threads. Labels that are finer than those
+            to be predicted tell more.
         vectors : (ids, array of shape (n_ids, n_dims)), optional
             Sentence vectors of questions (under the thread's id) and comments.
         """
-        self.fit_transform(threads, vectors=vectors)
+        self.fit_transform(threads, y, vectors=vectors)
         return self
 
     def fit_transform(self, threads: Threads, y: Any = None, *, vectors: Vectors | None = None) -> pd.DataFrame:
@@ -117,13 +121,14 @@ class ThreadFeatures(BaseEstimator):
         table = self._base_table(threads, cleaned, vectors)
         if self.features != "full":
             return table
-        if threads.labels is None or pd.isna(threads.labels).any():
+        labels = threads.labels if y is None else np.asarray(y, dtype=object)
+        if labels is None or pd.isna(labels).any():
             raise InputError("features='full' are fitted on labelled comments only; some labels are missing.")
         self.stack_ = StackedLogits(n_folds=self.n_folds, random_state=self.random_state)
         logits = self.stack_.fit_transform(
             cleaned[threads.n_threads :],
             table.to_numpy(),
-            threads.labels.astype(str),
+            labels.astype(str),
             threads.thread_of,
             vectors=self._crossed_vectors(threads, vectors),
         )
@@ -173,6 +178,9 @@ class ThreadFeatures(BaseEstimator):
                 for name, values in zip(THREAD_CUES, thread_cues(threads).T, strict=True):
                     columns[f"thread/{name}"] = values
                 columns |= self._category_columns(threads)
+            if self.features == "full":
+                for name, values in zip(STYLE_CUES, style_cues(threads).T, strict=True):
+                    columns[f"style/{name}"] = values
             if self.features == "full" and self._uses_vectors(vectors):
                 questions = self._vectors_of(threads.thread_ids, vectors)[threads.thread_of]
                 both = np.vstack([questions, self._vectors_of(threads.comment_ids, vectors)])

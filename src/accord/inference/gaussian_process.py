@@ -56,6 +56,16 @@ class Votes:
     weight: FloatArray  # (n_votes,)
     n_items: int
 
+    def followed_by(self, more: "Votes") -> "Votes":
+        """These votes and then ``more`` between the same items."""
+        return Votes(
+            np.append(self.left, more.left),
+            np.append(self.right, more.right),
+            np.append(self.value, more.value),
+            np.append(self.weight, more.weight),
+            self.n_items,
+        )
+
     def inside(self, rows: IntArray) -> "Votes":
         """The votes between the items at some positions (sorted), renumbered."""
         kept = np.isin(self.left, rows) & np.isin(self.right, rows)
@@ -103,6 +113,14 @@ class Sites:
 
     precision: FloatArray  # (n_votes,)
     shift: FloatArray  # (n_votes,)
+
+    def followed_by(self, more: "Sites") -> "Sites":
+        """These sites and then those of further votes."""
+        return Sites(np.append(self.precision, more.precision), np.append(self.shift, more.shift))
+
+    def after(self, n: int) -> "Sites":
+        """The sites without the first ``n``."""
+        return Sites(self.precision[n:], self.shift[n:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,15 @@ from scipy.special import log_ndtr, logsumexp
 from accord.errors import InputError
 from accord.typing import FloatArray
 
-__all__ = ["cholesky", "inverse_mills", "log_normalise", "log_sigmoid", "normalise_log", "sigmoid"]
+__all__ = [
+    "cholesky",
+    "inverse_from_cholesky",
+    "inverse_mills",
+    "log_normalise",
+    "log_sigmoid",
+    "normalise_log",
+    "sigmoid",
+]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 
@@ -60,3 +68,12 @@ def cholesky(matrix: FloatArray, *, jitter: float = 1e-10, max_tries: int = 6) -
         f"a covariance must be positive definite; this one is not, even with {added:.3g} added to its diagonal. "
         "Check the features for huge or repeated values, or raise the jitter."
     )
+
+
+def inverse_from_cholesky(factor: FloatArray) -> FloatArray:
+    """(L Lᵀ)⁻¹ from L, at a third of what solving for every column of the identity costs."""
+    inverse, failed = scipy.linalg.lapack.dpotri(factor, lower=1)
+    if failed:
+        raise InputError(f"a Cholesky factor has a positive diagonal; entry {abs(failed)} of this one has not.")
+    lower = np.tril(inverse)
+    return np.asarray(lower + np.tril(lower, -1).T)

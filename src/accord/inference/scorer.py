@@ -70,3 +70,12 @@ class Scorer:
         # An item against itself has no difference, whatever the item effect.
         variance[left == right] = 0.0
         return mean[left] - mean[right], variance
+
+    def shared(self, x: Inputs, left: IntArray, right: IntArray, others: tuple[IntArray, IntArray]) -> FloatArray:
+        """Covariance of f_left − f_right with the same differences of other pairs, shape (n_pairs, n_others)."""
+        a, b = others
+        design, half = self._halves(x)
+        items = self.kernel.block(x, x.take(a)).value(self.theta) - self.kernel.block(x, x.take(b)).value(self.theta)
+        items -= design @ (design[a] - design[b]).T
+        items += half @ (half[a] - half[b]).T
+        return np.asarray(items[left] - items[right])

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import entr, ndtr
+from scipy.special import entr, log_ndtr, ndtr
 
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["STRATEGIES", "bald", "candidate_pairs", "pick_pairs", "uncertainty"]
+__all__ = ["STRATEGIES", "answer_precision", "bald", "candidate_pairs", "pick_pairs", "transfer", "uncertainty"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -30,6 +30,34 @@ def bald(mean: FloatArray, variance: FloatArray) -> FloatArray:
     """
     z = (mean[:, None] + np.sqrt(variance)[:, None] * _NODES) / np.sqrt(2.0)
     return np.maximum(uncertainty(mean, variance) - _entropy(ndtr(z)) @ _WEIGHTS, 0.0)
+
+
+def answer_precision(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Expected Fisher information of a vote about the difference of its two scores, shape (n_pairs,)."""
+    u = (mean[:, None] + np.sqrt(variance)[:, None] * _NODES) / np.sqrt(2.0)
+    # φ(u)² / (2 Φ(u) Φ(−u)); where both vanish so does the quotient
+    return np.asarray(np.exp(-u * u - log_ndtr(u) - log_ndtr(-u)) @ _WEIGHTS / (4.0 * np.pi))
+
+
+def transfer(
+    mean: FloatArray, variance: FloatArray, other_mean: FloatArray, other_variance: FloatArray, covariance: FloatArray
+) -> FloatArray:
+    """Information that a vote gives about the votes on other pairs, in nats, mean over these, shape (n_pairs,).
+
+    Both votes are taken as Gaussian readings of the differences of scores. What a vote says about its own two items
+    only does not count: it helps nobody where other items are to be ranked.
+
+    Parameters
+    ----------
+    mean, variance : arrays of shape (n_pairs,)
+        Of the differences that could be asked about.
+    other_mean, other_variance : arrays of shape (n_others,)
+        Of the differences that are to be known.
+    covariance : array of shape (n_pairs, n_others)
+    """
+    here = variance + 1.0 / answer_precision(mean, variance)
+    there = other_variance + 1.0 / answer_precision(other_mean, other_variance)
+    return np.asarray(-0.5 * np.log1p(-(covariance**2) / (here[:, None] * there)).mean(axis=1))
 
 
 STRATEGIES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {"bald": bald, "uncertainty": uncertainty}

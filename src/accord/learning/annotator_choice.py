@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from accord.learning.annotator_fit import Start, fit_joint
 from accord.learning.annotator_model import MarkedTexts, Strengths, class_loss, class_maps
+from accord.scale.workers import Workers
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["HIGHLIGHT_GRID", "PLAIN_GRID", "Choice", "choose_strengths", "inner_folds"]
@@ -46,6 +48,7 @@ def choose_strengths(
     emissions: str = "bounded",
     free: BoolArray | None = None,
     value_tol: float = 1e-5,
+    workers: Workers | None = None,
 ) -> Choice:
     """The candidate with the best accuracy on texts left out; the smaller log loss decides between equals.
 
@@ -59,25 +62,35 @@ def choose_strengths(
         texts are too weak for all of them.
     emissions, free, value_tol
         As in :func:`~accord.learning.annotator_fit.fit_joint`.
+    workers : Workers, optional
+        Run the folds, one a worker.
 
     Returns
     -------
     Choice
     """
-    right, losses = np.zeros(len(candidates)), np.zeros(len(candidates))
-    maps = class_maps(texts.n_classes)
-    for fold in np.unique(folds[folds >= 0]):
-        test = texts.subset(folds == fold)
-        train, columns = texts.subset(folds != fold).compact()
-        kept = None if free is None else free[columns]
-        start: Start | None = None
-        for place, strengths in enumerate(candidates):
-            fit = fit_joint(train, strengths, emissions=emissions, start=start, free=kept, value_tol=value_tol)
-            start = (fit.theta, fit.phi)
-            theta = fit.expanded(columns, texts.n_features).theta
-            right[place] += np.sum(np.argmax(test.design @ (maps @ theta).T, axis=1) == test.labels)
-            losses[place] += class_loss(test, theta)[0]
+    common = (texts, list(candidates), folds, {"emissions": emissions, "value_tol": value_tol}, free)
+    with (workers or Workers()).open(np.unique(folds[folds >= 0]).tolist(), common=common) as opened:
+        right, losses = opened.sum(_left_out, what="choosing strengths")
     n_left_out = int((folds >= 0).sum())
     accuracy, log_loss = right / n_left_out, losses / n_left_out
     best = min(range(len(candidates)), key=lambda place: (-accuracy[place], log_loss[place]))
     return Choice(candidates[best], list(candidates), accuracy, log_loss)
+
+
+def _left_out(fold: int, shared: tuple[Any, None], rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """How many texts of a fold each candidate gets right, and its summed log loss on them."""
+    texts, candidates, folds, settings, free = shared[0]
+    right, losses = np.zeros(len(candidates)), np.zeros(len(candidates))
+    maps = class_maps(texts.n_classes)
+    test = texts.subset(folds == fold)
+    train, columns = texts.subset(folds != fold).compact()
+    kept = None if free is None else free[columns]
+    start: Start | None = None
+    for place, strengths in enumerate(candidates):
+        fit = fit_joint(train, strengths, start=start, free=kept, **settings)
+        start = (fit.theta, fit.phi)
+        theta = fit.expanded(columns, texts.n_features).theta
+        right[place] = np.sum(np.argmax(test.design @ (maps @ theta).T, axis=1) == test.labels)
+        losses[place] = class_loss(test, theta)[0]
+    return right, losses

@@ -107,6 +107,21 @@ class MarkedTexts:
             out.append(Observed(chains, observed_counts(chains, tags, n_keys=len(used), n_contexts=n_contexts), used))
         return out
 
+    def data_loss(self, theta: FloatArray, phi: FloatArray, C: float) -> tuple[float, FloatArray, FloatArray]:
+        """−Σᵢ log p_θ(yᵢ|xᵢ) − C Σᵢ log p_φ(rᵢ|xᵢ,yᵢ,θ) with its gradients, which are new arrays.
+
+        A sum over the texts: blocks of texts may be summed apart.
+        """
+        maps = class_maps(self.n_classes)
+        value, by_theta = class_loss(self, theta)
+        by_phi: FloatArray = np.zeros(phi.shape)
+        if C > 0 and len(self.chain_text):
+            marks, by_word, by_phi = highlight_loss(self, maps @ theta, phi)
+            value += C * marks
+            by_theta[:, : self.n_words] += C * (maps.T @ by_word)
+            by_phi = C * by_phi
+        return value, by_theta, by_phi
+
     def compact(self) -> tuple["MarkedTexts", IntArray]:
         """The same texts without the columns that none of them uses, and the columns kept.
 
@@ -300,14 +315,7 @@ def loss(
     theta_gradient : array like ``theta``
     phi_gradient : array like ``phi``
     """
-    maps = class_maps(texts.n_classes)
-    value, by_theta = class_loss(texts, theta)
-    by_phi: FloatArray = np.zeros(phi.shape)
-    if strengths.C > 0 and len(texts.chain_text):
-        marks, by_word, by_phi = highlight_loss(texts, maps @ theta, phi)
-        value += strengths.C * marks
-        by_theta[:, : texts.n_words] += strengths.C * (maps.T @ by_word)
-        by_phi = strengths.C * by_phi
+    value, by_theta, by_phi = texts.data_loss(theta, phi, strengths.C)
     penalised = theta if free is None else np.where(free, 0.0, theta)
     value += 0.5 * float((penalised**2).sum()) / strengths.theta_variance
     value += 0.5 * strengths.phi_penalty * float((phi**2).sum())

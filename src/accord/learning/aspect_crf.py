@@ -6,6 +6,7 @@ weights are learnt together with the edges. A missing score is summed over, not 
 """
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,10 @@ import scipy.sparse as sp
 from accord.errors import InputError
 from accord.inference.aspect_graph import aspect_graph, aspect_pairs
 from accord.inference.fixed_point import Convergence
+from accord.learning.blocked import summed_loss
 from accord.learning.optimise import l2_penalised, minimise_lbfgs
+from accord.scale.partition import MOST_BLOCKS, cut
+from accord.scale.workers import Workers
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
@@ -24,6 +28,7 @@ __all__ = [
 
 Edges = Literal["full", "near", "none"]
 EDGES: tuple[Edges, ...] = ("full", "near", "none")
+BLOCK_TEXTS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +120,13 @@ def aspect_crf_loss(
         equal = _all_equal(full)
         loss -= float(equal_scores[rows][equal].sum())
         by_equal[rows] -= equal
-    partial = np.flatnonzero(~complete)
-    if len(partial):
-        held = aspect_graph(clamped(node_scores[partial], ranks[partial]), pair_scores, equal_scores[partial])
+    some = np.flatnonzero(~complete)
+    if len(some):
+        held = aspect_graph(clamped(node_scores[some], ranks[some]), pair_scores, equal_scores[some])
         loss -= float(held.log_partition.sum())
-        by_node[partial] -= held.nodes
+        by_node[some] -= held.nodes
         by_pair -= held.pair_counts
-        by_equal[partial] -= held.equal
+        by_equal[some] -= held.equal
     return loss, by_node, by_pair, by_equal
 
 
@@ -136,6 +141,7 @@ def fit_aspect_crf(
     edge_penalty: float = 1.0,
     max_iter: int = 500,
     tol: float = 1e-4,
+    workers: Workers | None = None,
 ) -> AspectCRF:
     """Fit node weights and edges together by maximum likelihood.
 
@@ -156,37 +162,74 @@ def fit_aspect_crf(
     max_iter : int
     tol : float
         Largest gradient entry, a text, at which the fit counts as done.
+    workers : Workers, optional
+        Sum the loss over blocks of texts; they do not change the result.
     """
-    sparse = sp.issparse(x)
-    x = sp.csr_array(x, dtype=np.float64) if sparse else np.asarray(x, dtype=np.float64)
-    x_t = x.T.tocsr() if sparse else x.T
-    (n, d), (m, k) = x.shape, (ranks.shape[1], n_ranks)
+    x = sp.csr_array(x, dtype=np.float64) if sp.issparse(x) else np.asarray(x, dtype=np.float64)
+    n, k = x.shape[0], n_ranks
     evidence = np.zeros((n, 0)) if agreement is None else np.asarray(agreement, dtype=np.float64)
-    basis, n_pairs = edge_basis(edges, k), len(aspect_pairs(m))
-    sizes = [d * m * (k - 1), m * k, n_pairs * basis.shape[1], evidence.shape[1]]
-    cuts = np.cumsum(sizes)[:-1]
-    above = _above(k)
-
-    def unpack(weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        text, preference, pair, equal = np.split(weights, cuts)
-        table = (pair.reshape(n_pairs, basis.shape[1]) @ basis.T).reshape(n_pairs, k, k)
-        return text.reshape(d, m, k - 1), preference.reshape(m, k), table, equal
-
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        text, preference, table, equal = unpack(weights)
-        nodes = _nodes(x, text, preference)
-        value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, evidence @ equal, ranks)
-        by_text = np.asarray(x_t @ (by_node @ above.T).reshape(n, -1))
-        by_edge = by_pair.reshape(n_pairs, k * k) @ basis
-        parts = [by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge.ravel(), evidence.T @ by_equal]
-        return value, np.concatenate(parts)
-
+    layout = _Layout(x.shape[1], ranks.shape[1], k, evidence.shape[1], edge_basis(edges, k))
+    sizes = layout.sizes
     counts = (ranks[:, :, None] == np.arange(1, k + 1)).sum(axis=0) + 0.5
     preference = np.log(counts / counts.sum(axis=1, keepdims=True))
     start = np.concatenate([np.zeros(sizes[0]), preference.ravel(), np.zeros(sizes[2] + sizes[3])])
     strength = np.repeat([penalty, 1e-3, edge_penalty, edge_penalty], sizes)
-    best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)
-    return AspectCRF(*unpack(best.weights), best.convergence)
+    blocks = [_Part(x[part], evidence[part], ranks[part]) for part in cut(np.ones(n), BLOCK_TEXTS, most=MOST_BLOCKS)]
+    with (workers or Workers()).open(blocks) as opened:
+        loss = summed_loss(partial(_part_loss, layout=layout), opened)
+        best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)
+    return AspectCRF(*layout.unpack(best.weights), best.convergence)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some of the texts."""
+
+    x: Any  # (n_texts, n_inputs)
+    evidence: FloatArray  # (n_texts, n_agreement_features)
+    ranks: IntArray  # (n_texts, n_aspects)
+
+    @cached_property
+    def x_transposed(self) -> Any:
+        """Inputs as rows, in the layout in which its products are fast."""
+        return self.x.T.tocsr() if sp.issparse(self.x) else self.x.T
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """How the flat weights stand for those of inputs, ranks, pairs and agreement."""
+
+    n_inputs: int
+    n_aspects: int
+    n_ranks: int
+    n_evidence: int
+    basis: FloatArray  # (n_ranks², n_edge_weights)
+
+    @property
+    def n_pairs(self) -> int:
+        return len(aspect_pairs(self.n_aspects))
+
+    @property
+    def sizes(self) -> list[int]:
+        d, m, k = self.n_inputs, self.n_aspects, self.n_ranks
+        return [d * m * (k - 1), m * k, self.n_pairs * self.basis.shape[1], self.n_evidence]
+
+    def unpack(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        text, preference, pair, equal = np.split(weights, np.cumsum(self.sizes)[:-1])
+        m, k = self.n_aspects, self.n_ranks
+        table = (pair.reshape(self.n_pairs, self.basis.shape[1]) @ self.basis.T).reshape(self.n_pairs, k, k)
+        return text.reshape(self.n_inputs, m, k - 1), preference.reshape(m, k), table, equal
+
+
+def _part_loss(weights: FloatArray, part: _Part, *, layout: _Layout) -> tuple[float, FloatArray]:
+    """What some of the texts add to the loss, and its gradient by the flat weights."""
+    text, preference, table, equal = layout.unpack(weights)
+    nodes = _nodes(part.x, text, preference)
+    value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, part.evidence @ equal, part.ranks)
+    by_text = np.asarray(part.x_transposed @ (by_node @ _above(layout.n_ranks).T).reshape(len(part.ranks), -1))
+    by_edge = by_pair.reshape(layout.n_pairs, layout.n_ranks**2) @ layout.basis
+    parts = [by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge.ravel(), part.evidence.T @ by_equal]
+    return value, np.concatenate(parts)
 
 
 def _above(k: int) -> FloatArray:

@@ -8,7 +8,6 @@ of variances and length-scales.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
 from accord.inference.fixed_point import Convergence, iterate
 from accord.inference.gaussian_process import (
@@ -29,7 +28,7 @@ from accord.inference.gaussian_process import (
 )
 from accord.inference.kernels import Block, Inputs, Kernel
 from accord.inference.likelihoods import Preference
-from accord.inference.numerics import cholesky
+from accord.inference.numerics import cholesky, inverse_from_cholesky
 from accord.learning.optimise import Loss, minimise_lbfgs
 from accord.learning.reliability import Voters
 from accord.typing import BoolArray, FloatArray
@@ -103,7 +102,7 @@ def evidence_loss(
         trace = float(own_weight @ own.value(theta)) - 2.0 * float(w @ between.value(theta)) - carried
         value = 0.5 * float(shift @ (design @ mean)) - float(np.log(np.diag(factor)).sum()) - 0.5 * trace
         # ∂/∂A = T₁ mᵀ − T₂ A (m mᵀ + C⁻¹ − I)
-        moment = scipy.linalg.cho_solve((factor, True), np.eye(len(mean)), check_finite=False)
+        moment = inverse_from_cholesky(factor)
         moment += np.outer(mean, mean)
         moment[np.diag_indices_from(moment)] -= 1.0
         slope = np.outer(shift, mean) - weighted @ moment

@@ -18,7 +18,7 @@ from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["GraphCRF", "marginal_loss", "negative_log_likelihood", "thread_steps"]
+__all__ = ["GraphCRF", "bethe", "marginal_loss", "negative_log_likelihood", "thread_steps"]
 
 Infer = Callable[[Graphs], Marginals]
 EDGES = ("ising", "full")

@@ -12,10 +12,16 @@ from scipy.special import logsumexp
 
 from accord.inference.fixed_point import Convergence
 from accord.inference.numerics import log_sigmoid, sigmoid
+from accord.learning.blocked import summed_loss
 from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
+from accord.scale.partition import MOST_BLOCKS, cut
+from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["fit_log_linear_lbfgs", "fit_log_linear_sgd", "log_linear_loss", "log_linear_scores", "n_vectors"]
+
+# Entries of the features of a block of rows.
+BLOCK_ENTRIES = 1_000_000
 
 
 def log_linear_scores(weights: FloatArray, x: Any) -> FloatArray:
@@ -72,11 +78,26 @@ def fit_log_linear_lbfgs(
     row_weights: FloatArray | None = None,
     max_iter: int = 500,
     tol: float = 1e-4,
+    workers: Workers | None = None,
 ) -> Optimum:
-    """The minimum of the penalised mean loss; ``penalty`` is one number or one a feature (0 for a bias)."""
-    loss = partial(log_linear_loss, x=x, labels=labels, n_labels=n_labels, row_weights=row_weights)
-    strength = np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_vectors(n_labels))
-    return minimise_lbfgs(l2_penalised(loss, strength), np.zeros(len(strength)), max_iter=max_iter, tol=tol)
+    """The minimum of the penalised mean loss; ``penalty`` is one number or one a feature (0 for a bias).
+
+    The loss is summed over blocks of rows, by ``workers`` if there are any; they do not change the result.
+    """
+    n, strength = len(labels), np.tile(np.broadcast_to(penalty, (x.shape[1],)), n_vectors(n_labels))
+    share = np.full(n, 1.0 / max(n, 1)) if row_weights is None else row_weights
+    parts = cut(np.full(n, x.shape[1]), BLOCK_ENTRIES, most=MOST_BLOCKS) or [slice(0, 0)]
+    blocks = [(x, labels, share)] if len(parts) == 1 else [(x[part], labels[part], share[part]) for part in parts]
+    with (workers or Workers()).open(blocks) as opened:
+        loss = summed_loss(partial(_block_loss, n_labels=n_labels), opened)
+        return minimise_lbfgs(l2_penalised(loss, strength), np.zeros(len(strength)), max_iter=max_iter, tol=tol)
+
+
+def _block_loss(
+    flat: FloatArray, block: tuple[Any, IntArray, FloatArray], *, n_labels: int
+) -> tuple[float, FloatArray]:
+    x, labels, share = block
+    return log_linear_loss(flat, x, labels, n_labels, row_weights=share)
 
 
 def fit_log_linear_sgd(

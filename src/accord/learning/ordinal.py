@@ -18,6 +18,7 @@ from accord.inference.fixed_point import Convergence
 from accord.inference.numerics import sigmoid
 from accord.learning.logits import fit_calibration, fit_logits, logit_scores
 from accord.learning.optimise import minimise_lbfgs
+from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
@@ -116,6 +117,7 @@ def fit_stacked(
     stack_penalty: float = 10.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """Cumulative logits of all aspects, stacked and calibrated out of fold.
 
@@ -132,6 +134,8 @@ def fit_stacked(
         L2 strengths of the two stages.
     n_folds : int
     rng : numpy.random.Generator
+    workers : Workers, optional
+        Run the folds, one a worker; they do not change the result.
 
     Returns
     -------
@@ -145,17 +149,27 @@ def fit_stacked(
     parts = list(folds(len(ranks), n_folds, rng))
     first = np.empty(targets.shape)
     weights, bias = np.zeros_like(whole.weights), np.zeros_like(whole.bias)
-    for train, test in parts:
-        fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=whole.dual[train])
-        first[test] = logit_scores(fitted, x[test])
-        weights += fitted.weights / n_folds
-        bias += fitted.bias / n_folds
+    with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty)) as opened:
+        fits = opened.map(_fold_logits, seed=int(rng.integers(2**32)), what="folds")
+    for (_, test), (fold_weights, fold_bias, scores) in zip(parts, fits, strict=True):
+        first[test] = scores
+        weights += fold_weights / n_folds
+        bias += fold_bias / n_folds
     out_of_fold = np.empty_like(first)
     for train, test in parts:
         second = fit_calibration(first[train], targets[train], penalty=stack_penalty)
         out_of_fold[test] = first[test] @ second[:-1] + second[-1]
     second = fit_calibration(first, targets, penalty=stack_penalty)
     return OrdinalLogits(weights, bias, second[:-1], second[-1], ranks.shape[1]), out_of_fold
+
+
+def _fold_logits(
+    fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights and biases of the logits of a fold's training texts, and their scores of the texts held out."""
+    (train, test), (x, targets, dual, penalty) = fold, shared[0]
+    fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=dual[train])
+    return fitted.weights, fitted.bias, logit_scores(fitted, x[test])
 
 
 def ordinal_logits(model: OrdinalLogits, x: Any) -> FloatArray:
@@ -223,12 +237,14 @@ def fit_nodes(
     stack_penalty: float = 10.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
     if kind == "stacked":
         return fit_stacked(
-            x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng
-        )
+            x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng,
+            workers=workers,
+        )  # fmt: skip
     x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
     held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
     for train, test in folds(len(ranks), n_folds, rng):

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
-from accord.typing import AnyArray, FloatArray
+from accord.scale.workers import Workers
+from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["fit_with_left_out_scores", "label_scores"]
 
@@ -26,7 +27,14 @@ def label_scores(classifier: Any, X: Any) -> FloatArray:
 
 
 def fit_with_left_out_scores(
-    classifier: Any, X: Any, codes: AnyArray, groups: AnyArray, *, n_folds: int = 5, seed: int = 0
+    classifier: Any,
+    X: Any,
+    codes: AnyArray,
+    groups: AnyArray,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+    workers: Workers | None = None,
 ) -> tuple[Any, FloatArray]:
     """A fitted clone of a classifier, and the score of every row by a clone trained without its group.
 
@@ -40,6 +48,11 @@ def fit_with_left_out_scores(
     codes : int array of shape (n,)
         Labels 0 … n_labels − 1, all present.
     groups : array of shape (n,)
+    n_folds : int
+    seed : int
+        Of the folds.
+    workers : Workers, optional
+        Run the folds, one a worker.
 
     Returns
     -------
@@ -57,7 +70,18 @@ def fit_with_left_out_scores(
     n_groups = len(np.unique(names))
     if n_groups < 2:
         return fitted, left_out
-    for train, test in GroupKFold(min(n_folds, n_groups), shuffle=True, random_state=seed).split(X, groups=names):
-        if len(np.unique(codes[train])) == n_labels:
-            left_out[test] = label_scores(clone(classifier).fit(X[train], codes[train]), X[test])
+    parts = [
+        (train, test)
+        for train, test in GroupKFold(min(n_folds, n_groups), shuffle=True, random_state=seed).split(X, groups=names)
+        if len(np.unique(codes[train])) == n_labels
+    ]
+    with (workers or Workers()).open(parts, common=(classifier, X, codes)) as opened:
+        scores = opened.map(_fold_scores, what="folds")
+    for (_, test), found in zip(parts, scores, strict=True):
+        left_out[test] = found
     return fitted, left_out
+
+
+def _fold_scores(fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator) -> FloatArray:
+    (train, test), (classifier, X, codes) = fold, shared[0]
+    return label_scores(clone(classifier).fit(X[train], codes[train]), X[test])

@@ -63,6 +63,14 @@ class SiteMemory:
         unit = np.maximum(weight, 1e-12)
         return cls(counts.key, sites.precision / unit, sites.shift / unit)
 
+    def extended(self, counts: VoteCounts, sites: Sites) -> "SiteMemory":
+        """The same with the sites of more votes; of a vote that is remembered the earlier site is kept."""
+        key = np.concatenate([self.key, counts.key])
+        unit = np.maximum(counts.weight, 1e-12)
+        _, first = np.unique(key, return_index=True)
+        precision = np.concatenate([self.precision, sites.precision / unit])[first]
+        return SiteMemory(key[first], precision, np.concatenate([self.shift, sites.shift / unit])[first])
+
     def recall(self, counts: VoteCounts, votes: Votes) -> Sites:
         """Sites to start from: remembered where the vote is known, neutral where it is new."""
         fresh = start_sites(votes)

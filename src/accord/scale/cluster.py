@@ -4,8 +4,12 @@ Each block is put on a worker once and stays there; what all blocks need is sent
 that dies takes its blocks with it: they are put on another worker and tried again.
 """
 
+import pickle
+import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from functools import cache
 from typing import Any
 
 from distributed import Client, LocalCluster, as_completed
@@ -14,72 +18,116 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from accord.errors import InputError
-from accord.scale.serial import work
+from accord.scale.serial import load, work
 
-__all__ = ["DaskBackend"]
+__all__ = ["DaskBackend", "connect"]
 
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
 
 
+_FLAWS = (*_LOST, OSError, TimeoutError)
+_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; a worker that starts again takes some
+
+
+@cache
 def _threads_to_one() -> None:
+    """Once in a worker process: as many computations at a time as there are workers, not as there are cores."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
 
 
+def _settled(value: Any) -> Any:
+    """A copy in memory of its own.
+
+    Arrays arrive as slices of messages, at any byte; on such arrays NumPy adds up in another order, and compiled
+    functions are compiled once more.
+    """
+    return pickle.loads(pickle.dumps(value, protocol=5))
+
+
+# In a worker process: what the blocks that it works on have in common, under the name it was sent with.
+_common: dict[str, Any] = {}
+
+
+def _work(function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int) -> Any:
+    _threads_to_one()
+    if common is not None and name not in _common:
+        _common.clear()
+        _common[name] = _settled(common)
+    return work(function, block, _common.get(name), _settled(shared), seed)
+
+
+def connect(address: str) -> Client:
+    """A client of the scheduler at an address."""
+    try:
+        return Client(address, timeout=10)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(
+            f"a Dask scheduler must listen at {address}; none answered ({type(error).__name__}). "
+            "Start one with 'dask scheduler', or leave the address out."
+        ) from error
+
+
 class DaskBackend:
     """Runs blocks through a Dask client."""
 
-    def __init__(self, blocks: list[Any], target: Any, n_workers: int | None, retries: int) -> None:
-        self._blocks, self._retries = blocks, retries
+    def __init__(
+        self, blocks: list[Any], target: Any, n_workers: int | None, retries: int, common: Any, keep: bool
+    ) -> None:
+        self._blocks, self._retries, self._keep = blocks, retries, keep
+        self._common, self._sent_common, self._name = common, None, uuid.uuid4().hex
         self._cluster: LocalCluster | None = None
         self._own_client = True
         if isinstance(target, Client):
             self._client, self._own_client = target, False
         elif target == "dask":
             self._cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
             )
             self._client = Client(self._cluster)
         else:
-            try:
-                self._client = Client(target, timeout=10)
-            except (OSError, TimeoutError, ValueError) as error:
-                raise InputError(
-                    f"a Dask scheduler must listen at {target}; none answered ({type(error).__name__}). "
-                    "Start one with 'dask scheduler', or leave the address out."
-                ) from error
-        self._client.run(_threads_to_one)
+            self._client = connect(target)
         self._places: list[Any] = [None] * len(blocks)
         self._put(range(len(blocks)))
+        self._send_common()
 
     def _put(self, which: Sequence[int] | range) -> None:
-        """Put blocks on workers, round robin; loaders travel with their task and need no place."""
+        """Put blocks on workers, round robin; a loader that is used once travels with its task and needs no place."""
         data = [place for place in which if not callable(self._blocks[place])]
         if data:
-            futures = self._client.scatter([self._blocks[place] for place in data], hash=False)
+            futures = self._scatter([self._blocks[place] for place in data], broadcast=False)
             for place, future in zip(data, futures, strict=True):
-                self._places[place] = future
+                self._places[place] = self._client.submit(_settled, future, pure=False, retries=self._retries)
+        for place in which:
+            if self._keep and callable(self._blocks[place]):
+                self._places[place] = self._client.submit(load, self._blocks[place], pure=False, retries=self._retries)
 
-    def run(self, function: Callable[..., Any], shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    def _send_common(self) -> None:
+        if self._common is not None:
+            self._sent_common = self._scatter(self._common, broadcast=True)
+
+    def run(
+        self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
+    ) -> Iterator[tuple[int, Any]]:
         """Results as they come; a block whose worker died is tried again."""
-        sent = self._client.scatter(shared, broadcast=True, hash=False)
-        tried = [0] * len(self._blocks)
+        sent = self._share(shared)
+        tried = dict.fromkeys(which, 0)
 
         def submit(place: int) -> Any:
             held = self._places[place]
             return self._client.submit(
-                work, function, self._blocks[place] if held is None else held, sent, seeds[place],
-                pure=False, retries=self._retries,
+                _work, function, self._blocks[place] if held is None else held, self._name, self._sent_common, sent,
+                seeds[place], pure=False, retries=self._retries,
             )  # fmt: skip
 
-        waiting = {submit(place): place for place in range(len(self._blocks))}
+        waiting = {submit(place): place for place in which}
         try:
             completed = as_completed(list(waiting))
             for future in completed:
                 place = waiting.pop(future)
                 try:
-                    yield place, future.result()
+                    result = future.result()
                 except _LOST as error:
                     tried[place] += 1
                     if tried[place] > self._retries:
@@ -88,17 +136,38 @@ class DaskBackend:
                             "little memory. Give them more, or make the blocks smaller."
                         ) from error
                     self._put([place])
-                    sent = self._client.scatter(shared, broadcast=True, hash=False)
+                    self._send_common()
+                    sent = self._share(shared)
                     again = submit(place)
                     waiting[again] = place
                     completed.add(again)
+                    continue
+                yield place, result
         finally:
             if waiting:  # stopped half-way: nobody waits for these any more
                 self._client.cancel(list(waiting))
 
+    def _share(self, shared: Any) -> Any:
+        """What a run shares, on every worker; nothing needs no place."""
+        return None if shared is None else self._scatter(shared, broadcast=True)
+
+    def _scatter(self, value: Any, *, broadcast: bool) -> Any:
+        """Send something to one worker or to all; where one dies meanwhile, again."""
+        for pause in _PAUSES:
+            try:
+                return self._client.scatter(value, broadcast=broadcast, hash=False)
+            except _FLAWS:
+                time.sleep(pause)
+        try:
+            return self._client.scatter(value, broadcast=broadcast, hash=False)
+        except _FLAWS as error:
+            raise InputError(
+                f"the cluster has no worker that answers ({type(error).__name__}). Start workers, and run this again."
+            ) from error
+
     def close(self) -> None:
         """Take the blocks off the workers; close what was opened here."""
-        self._places = []
+        self._places, self._sent_common = [], None
         if self._own_client:
             self._client.close()
         if self._cluster is not None:

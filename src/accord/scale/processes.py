@@ -1,36 +1,95 @@
-"""Blocks in several processes of this machine, by joblib."""
+"""Blocks in several processes of this machine, by joblib.
 
+Blocks and what they have in common are written once to a temporary folder, and each process reads what it works on and
+keeps it; a run then sends only what it shares. A process that is killed ends the run of all of them: what is not done
+yet is run again.
+"""
+
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+import joblib
 from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from accord.scale.serial import work
+from accord.errors import InputError
+from accord.scale.serial import load, work
 
 __all__ = ["JoblibBackend"]
 
+# In a worker process: the folder whose blocks it holds, and those blocks by file name.
+_held: dict[str, Any] = {}
+_held_of = ""
 
-def _numbered(place: int, function: Callable[..., Any], block: Any, shared: Any, seed: int) -> tuple[int, Any]:
-    return place, work(function, block, shared, seed)
+
+def _numbered(
+    place: int, function: Callable[..., Any], folder: str, block: Any, common: bool, shared: Any, seed: int, keep: bool
+) -> tuple[int, Any]:
+    found = _fetched(folder, f"{place}.block", keep) if block is None else block
+    if callable(found) and keep:
+        found = _held[f"{place}.block"] = load(found)
+    return place, work(function, found, _fetched(folder, "common", True) if common else None, shared, seed)
+
+
+def _fetched(folder: str, name: str, keep: bool) -> Any:
+    global _held_of
+    if _held_of != folder:
+        _held.clear()
+        _held_of = folder
+    if name in _held:
+        return _held[name]
+    value = joblib.load(Path(folder) / name)
+    if keep:
+        _held[name] = value
+    return value
 
 
 class JoblibBackend:
-    """joblib's own processes: large arrays are shared by memory map, and each process computes with one thread."""
+    """joblib's own processes, each computing with one thread."""
 
-    def __init__(self, blocks: list[Any], n_workers: int | None) -> None:
-        self._blocks = blocks
-        self._parallel = Parallel(
-            n_jobs=n_workers or -1, backend="loky", inner_max_num_threads=1, return_as="generator_unordered"
-        ).__enter__()
+    def __init__(self, blocks: list[Any], n_workers: int | None, retries: int, common: Any, keep: bool) -> None:
+        self._retries, self._keep, self._common = retries, keep, common is not None
+        self._folder = tempfile.mkdtemp(prefix="accord-blocks-")
+        # Loaders that are used once travel with their task; everything else is written once.
+        self._loaders = [block if callable(block) and not keep else None for block in blocks]
+        for place, block in enumerate(blocks):
+            if self._loaders[place] is None:
+                joblib.dump(block, Path(self._folder) / f"{place}.block")
+        if self._common:
+            joblib.dump(common, Path(self._folder) / "common")
+        self._n_workers = n_workers or -1
 
-    def run(self, function: Callable[..., Any], shared: Any, seeds: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    def run(
+        self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
+    ) -> Iterator[tuple[int, Any]]:
         """Results as they come."""
-        tasks = (
-            delayed(_numbered)(place, function, block, shared, seed)
-            for place, (block, seed) in enumerate(zip(self._blocks, seeds, strict=True))
-        )
-        yield from self._parallel(tasks)
+        waiting = dict.fromkeys(which)
+        for trial in range(self._retries + 1):
+            tasks = (
+                delayed(_numbered)(
+                    place, function, self._folder, self._loaders[place], self._common, shared, seeds[place], self._keep
+                )
+                for place in list(waiting)
+            )
+            parallel = Parallel(
+                n_jobs=self._n_workers, backend="loky", inner_max_num_threads=1, return_as="generator_unordered"
+            )
+            try:
+                for place, result in parallel(tasks):
+                    del waiting[place]
+                    yield place, result
+            except TerminatedWorkerError as error:
+                if trial == self._retries:
+                    raise InputError(
+                        f"block {next(iter(waiting))} was lost with its process {trial + 1} times; there may be too "
+                        "little memory. Use fewer workers, or make the blocks smaller."
+                    ) from error
+            if not waiting:
+                return
 
     def close(self) -> None:
-        """Let the processes go."""
-        self._parallel.__exit__(None, None, None)
+        """Remove what was written; the processes end by themselves when they are no longer used."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -34,8 +34,11 @@ class SavedModel:
     fingerprint: str
 
 
-def save_model(model: Any, path: str | Path, *, word: str, project: Project) -> Path:
-    """Write a fitted estimator with its description; an existing file is replaced in one step."""
+def save_model(model: Any, path: str | Path, *, word: str, project: Project | None = None) -> Path:
+    """Write a fitted estimator with its description; an existing file is replaced in one step.
+
+    A model that was not trained on a project has no fingerprint of its data.
+    """
     import skops.io
 
     path = Path(path)
@@ -45,7 +48,7 @@ def save_model(model: Any, path: str | Path, *, word: str, project: Project) -> 
         "word": word,
         "version": __version__,
         "settings": {name: repr(value) for name, value in model.get_params(deep=False).items()},
-        "fingerprint": project.fingerprint,
+        "fingerprint": "" if project is None else project.fingerprint,
         "model": model,
     }
     part = path.with_name(f".{path.name}.part")

@@ -70,6 +70,9 @@ def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
         part = Path(work) / "export"
         part.mkdir()
         written = write(project, part, lost)
+        if not any(written.values()):
+            reason = f": {next(iter(lost))}" if lost else ""
+            raise InputError(f"nothing of this project can be written as {form}{reason}. Choose another format.")
         shutil.copytree(part, folder, dirs_exist_ok=True)
     return Exported(written, dict(lost))
 

@@ -23,6 +23,14 @@ from accord.workflows.words import check_word
 __all__ = ["TABLES", "Imported", "import_files", "import_tables", "project_of_files", "project_of_tables"]
 
 TABLES = "tables"  # the name of the format of plain tables
+# The kinds of judgement that the model of each word learns from.
+_LEARNT = {
+    "pairs": ("pair",),
+    "threads": ("label",),
+    "aspects": ("score",),
+    "links": ("label",),
+    "rationales": ("label", "span"),
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,11 @@ def import_files(
     found, reasons = _format(places, word, form)
     config = Path(config) if config is not None else None
     if found is None:
+        if utf16:
+            raise InputError(
+                "the offsets of plain tables are code points; --utf16 says otherwise. Leave it out, or name the tool "
+                "that wrote the files with --format."
+            )
         matched, word = _matched(places, word, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
@@ -237,7 +250,13 @@ def _read_format(
     if word is None:
         grouped = items.column("group_id").null_count < items.num_rows
         word, reason = _word(reading, grouped)
-        context.assumed[f"this is a project of {word}, because {reason}; name the word to say otherwise"] += 1
+        if items.num_rows:
+            context.assumed[f"this is a project of {word}, because {reason}; name the word to say otherwise"] += 1
+    elif reading.n_judgements and not set(_LEARNT[word]) & set(reading.n_judgements):
+        kinds = ", ".join(reading.n_judgements)
+        context.assumed[
+            f"a project of {word} learns from {' and '.join(_LEARNT[word])}; all that was read is {kinds}"
+        ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
     imported = _finished(word, form.name, reading, items, files)
     return replace(imported, assumed=dict(context.assumed), lost=dict(context.lost))

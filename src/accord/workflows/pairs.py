@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.data.project import Project
 from accord.errors import InputError
@@ -15,7 +16,7 @@ from accord.features.argument import ArgumentFeatures
 from accord.typing import ObjectArray, Progress
 from accord.workflows.settings import configured
 
-__all__ = ["ask", "compare", "explain", "predict", "rank", "simulate", "train", "update"]
+__all__ = ["ask", "compare", "explain", "predict", "predict_pairs", "rank", "simulate", "train", "update"]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
@@ -85,7 +86,11 @@ def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
 
 def compare(model: PreferenceRanker, project: Project, pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of a project's texts (``left, right``) with ``p_left, p_undecided, std``."""
-    items = project.items()
+    return predict_pairs(model, pairs, project.items())
+
+
+def predict_pairs(model: PreferenceRanker, pairs: pd.DataFrame, items: Items | None) -> pd.DataFrame:
+    """The same for pairs of the given items, or of those that the model was fitted to."""
     p = model.predict_proba(pairs, items=items)
     undecided = p[:, 1] if p.shape[1] == 3 else np.zeros(len(p))
     return pairs.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(pairs, items=items))

@@ -11,6 +11,7 @@ from typing import Any
 from accord.errors import MissingDependencyError
 from accord.experiments.report import Row
 from accord.experiments.table_picture import draw_table
+from accord.scale.workers import joblib_on
 from accord.typing import Progress
 from accord.workflows.words import experiment_module
 
@@ -139,9 +140,13 @@ def row_cells(row: Row) -> tuple[str, ...]:
     return (row.row, row.metric, paper, f"{row.ours:.4g}", interval, str(row.n))
 
 
-def reproduce(word: str, *, quick: bool, progress: Progress, workers: int = 1) -> Reproduction:
-    """Run the experiments of one word."""
+def reproduce(
+    word: str, *, quick: bool, progress: Progress, workers: int = 1, scheduler: str | None = None
+) -> Reproduction:
+    """Run the experiments of one word: in some processes, or on all workers of the Dask cluster at an address."""
     module = experiment_module(word)
     start = time.perf_counter()
-    rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=workers)
+    with joblib_on(scheduler):
+        n_jobs = workers if scheduler is None else -1  # all that the cluster has
+        rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=n_jobs)
     return Reproduction(word, quick, time.perf_counter() - start, tuple(rows))

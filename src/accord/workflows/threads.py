@@ -10,10 +10,10 @@ from accord.data.project import Project
 from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.estimators.threads import ThreadClassifier
-from accord.typing import ObjectArray, Progress
+from accord.typing import FloatArray, ObjectArray, Progress
 from accord.workflows.settings import configured
 
-__all__ = ["explain", "predict", "train"]
+__all__ = ["explain", "predict", "predict_threads", "prediction_table", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> ThreadClassifier:
@@ -35,21 +35,30 @@ def predict(model: ThreadClassifier, project: Project) -> pd.DataFrame:
 
     ``probability`` is that of ``label``; ``p.<label>`` that of each label.
     """
-    threads = project.threads()
+    return predict_threads(model, project.threads())
+
+
+def predict_threads(model: ThreadClassifier, threads: Threads) -> pd.DataFrame:
+    """The same for a record of threads."""
     known = _labels(threads)
     p = model.predict_proba(threads, known=known)
-    labels = model.predict(threads, known=known)
-    place = {label: k for k, label in enumerate(model.classes_.tolist())}
-    table = pd.DataFrame(
-        {
-            "item_id": threads.comment_ids,
-            "group_id": threads.thread_ids[threads.thread_of],
-            "label": labels,
-            "probability": p[np.arange(len(p)), [place[label] for label in labels]],
-            "given": ~pd.isna(known),
-        }
-    )
-    return table.assign(**{f"p.{label}": p[:, k] for label, k in place.items()})
+    labels = model.predict(threads, known=known) if model.model == "local+cut" else None
+    own = {"item_id": threads.comment_ids, "group_id": threads.thread_ids[threads.thread_of]}
+    return prediction_table(model, own, p, labels, known)
+
+
+def prediction_table(
+    model: ThreadClassifier, own: Mapping[str, Any], p: FloatArray, labels: Any, known: ObjectArray | None
+) -> pd.DataFrame:
+    """Columns of the comments, then what the model says of them; without ``labels`` the most probable ones."""
+    best = p.argmax(axis=1) if labels is None else np.searchsorted(model.classes_, labels)
+    columns: dict[str, Any] = {
+        **own,
+        "label": model.classes_[best],
+        "probability": p[np.arange(len(p)), best],
+        "given": np.zeros(len(p), dtype=bool) if known is None else ~pd.isna(known),
+    }
+    return pd.DataFrame(columns | {f"p.{label}": p[:, k] for k, label in enumerate(model.classes_)})
 
 
 def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Broken files of every tool: one sentence with row, rule and cure, and never a traceback."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from accord.cli.main import main
 from accord.data.formats.label_config import read_config
 from accord.data.formats.registry import format_names, format_of
-from accord.data.project import Project
+from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
+from accord.workflows.export import export_as
 from accord.workflows.import_ import import_files
 from fuzzing import FORMATS, SECONDS, fuzz
 
@@ -71,6 +73,44 @@ def test_a_text_that_is_dropped_takes_its_judgement_with_it(tmp_path):
     imported = import_files([path], tmp_path / "p", form="doccano", drop_bad=True)
     assert imported.dropped == {"an id stands for one text": 1}
     assert Project.load(tmp_path / "p").labels().tolist() == ["a"]
+
+
+def test_a_word_that_learns_from_nothing_that_was_read_is_said():
+    imported = import_files([SAMPLES / "prodigy/reviews.jsonl"], None, word="pairs")
+    assert "a project of pairs learns from pair; all that was read is label, span" in imported.assumed
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "..", "x\0y", "n" * 300])
+def test_no_name_in_a_project_leads_out_of_the_folder_of_an_export(tmp_path, name):
+    row = {"kind": "label", "item_id": "a", "value": "x", "aspect": name, "annotator_id": name}
+    project = Project(
+        "threads",
+        with_schema({"item_id": ["a"], "text": ["A."], "group_id": ["g"]}, ITEMS),
+        with_schema({key: [value] for key, value in row.items()}, JUDGEMENTS),
+    )
+    (tmp_path / "deep").mkdir()
+    for form in format_names(writable=True):
+        with contextlib.suppress(InputError):
+            export_as(project, tmp_path / "deep" / form, form=form)
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    assert {path.name for path in (tmp_path / "deep").iterdir()} <= set(format_names(writable=True))
+
+
+def test_an_export_that_would_hold_nothing_is_refused(tmp_path, capsys):
+    assert main(["export", "example:cafe-notes", "--format", "trl", "--out", str(tmp_path / "o")]) == 2
+    assert "nothing of this project can be written as trl" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("seconds", [1e308, 1e300, -5, 1e17])
+def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, seconds):
+    tasks = json.loads((SAMPLES / "label_studio/reviews.json").read_text(encoding="utf-8"))
+    tasks[0]["annotations"][0]["lead_time"] = seconds
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    with pytest.raises(InputError, match="response_ms must be a whole number of milliseconds; row 1 of") as error:
+        import_files([path], tmp_path / "p", config=SAMPLES / "label_studio/reviews.xml")
+    assert len(str(error.value)) < 600
 
 
 def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):

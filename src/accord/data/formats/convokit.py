@@ -12,6 +12,7 @@ from accord.data.formats.registry import Format, Glimpse
 from accord.data.formats.rows import Buffer, Context, Rows
 from accord.data.formats.writing import judged_texts, plain_rows, write_lines
 from accord.data.project import Project
+from accord.errors import InputError
 
 __all__ = ["FORMAT"]
 
@@ -135,7 +136,12 @@ def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]
             field = fields[name][0]["aspect"] or "label"
             labels.setdefault(field, []).append({"id": name, "value": label})
     for field, rows in labels.items():
-        written[f"info.{field}.jsonl"] = write_lines(folder / f"info.{field}.jsonl", rows)
+        name = f"info.{field}.jsonl"
+        if Path(name).name != name or "\0" in name or len(name.encode()) > 200:
+            raise InputError(
+                f"ConvoKit keeps a file a field; {field[:40]!r} cannot be in the name of one. Rename the aspect."
+            )
+        written[name] = write_lines(folder / name, rows)
     if project.link_table.num_rows:
         lost["links between texts have no place in a corpus of ConvoKit"] += project.link_table.num_rows
     return written
@@ -150,9 +156,14 @@ def _utterances(project: Project) -> Iterator[dict[str, Any]]:
             "speaker": row["author_id"] or "unknown",
             "meta": {name[5:]: value for name, value in row.items() if name.startswith("meta.") and value is not None},
             "reply-to": row["reply_to"],
-            "timestamp": row["timestamp"],
+            "timestamp": _moment(row["timestamp"]),
             "vectors": [],
         }
+
+
+def _moment(text: str | None) -> int | str | None:
+    """A time as the number that it was: ConvoKit sorts by it."""
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 16 else text
 
 
 FORMAT = Format(_SOURCE, "a ConvoKit corpus", _detect, _read, _write)

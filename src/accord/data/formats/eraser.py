@@ -75,6 +75,8 @@ class _Documents:
     def __getitem__(self, name: str) -> str | None:
         if name in self.known or not self.folder.is_dir():
             return self.known.get(name)
+        if "\0" in name:
+            return None
         path = self.folder / name
         inside = path.resolve().is_relative_to(self.folder.resolve())
         if not inside or not path.is_file():

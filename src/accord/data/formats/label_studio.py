@@ -1,5 +1,6 @@
 """Label Studio: tasks with annotations as JSON, and the flat JSON_MIN and CSV that it exports too."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,6 +155,7 @@ class _Reader:
 
     def __init__(self, buffer: Buffer, config: LabelConfig) -> None:
         self.buffer, self.config, self.context = buffer, config, buffer.context
+        self._compared: _Task | None = None  # the task whose sides were read last
 
     def task(self, row: int, task: _Task) -> None:
         """Read one task with all its annotations."""
@@ -174,7 +176,7 @@ class _Reader:
         cells = {
             "annotator_id": as_text(person),
             "created_at": annotation.created_at,
-            "response_ms": None if annotation.lead_time is None else round(annotation.lead_time * 1000),
+            "response_ms": None if annotation.lead_time is None else _milliseconds(annotation.lead_time),
         }
         if annotation.ground_truth:
             self.context.lost["marks of ground truth are not kept"] += 1
@@ -238,7 +240,7 @@ class _Reader:
             self.buffer.refuse(
                 row,
                 "a question must be about a field of the data",
-                f"{key or object_name!r}, and the data have {', '.join(task.data) or 'none'}",
+                f"{key or object_name or 'several texts'!r}, and the data have {', '.join(task.data) or 'none'}",
                 _CONFIG_CURE,
             )
             return None
@@ -251,8 +253,9 @@ class _Reader:
             return None
         text = as_text(task.data[key]) or ""
         given = as_text(task.data.get(f"{key}_id"))
-        if len(task.data) > 2 + sum(field.endswith("_id") for field in task.data):
+        if task is not self._compared and len(task.data) > 2 + sum(field.endswith("_id") for field in task.data):
             self.context.lost["fields of a task besides the compared texts are not kept"] += 1
+        self._compared = task
         if given is None:
             self.context.assumed["compared texts without an id are known by their words: equal texts are one item"] += 1
         return self.buffer.item(row, given or text_id(text), text, group_id=as_text(task.data.get("group_id")))
@@ -379,8 +382,13 @@ def _whole(value: Any) -> int | None:
     """A whole number, also one in quotation marks."""
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _milliseconds(seconds: float) -> float | str:
+    """A time as it is written; one beyond all numbers as a text, which is refused with its row."""
+    return round(seconds * 1000) if math.isfinite(seconds * 1000) else str(seconds)
 
 
 _STEPS = {

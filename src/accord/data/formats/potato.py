@@ -311,9 +311,9 @@ def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]
             del entry["item_id"]
     written = {"data.jsonl": write_lines(folder / "data.jsonl", data)}
     for person, state in states.items():
-        if Path(person).name != person or person in (".", ".."):
+        if Path(person).name != person or person in (".", "..") or "\0" in person or len(person.encode()) > 200:
             raise InputError(
-                f"Potato keeps a folder a person; {person!r} cannot be the name of one. Rename the person."
+                f"Potato keeps a folder a person; {person[:40]!r} cannot be the name of one. Rename the person."
             )
         path = folder / "annotation_output" / person / _STATE
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,11 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
 from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
+from accord.estimators.base import WithWorkers
 from accord.features.aspects import PhraseFeatures, as_matrix, is_matrix
 from accord.features.text import as_texts
 from accord.inference.aspect_graph import aspect_graph
@@ -65,7 +67,7 @@ _DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
-class AspectRanker(BaseEstimator):
+class AspectRanker(WithWorkers, BaseEstimator):
     """Ranks 1..k of several aspects of a text, with the relations between aspects.
 
     Parameters
@@ -116,6 +118,11 @@ class AspectRanker(BaseEstimator):
         Of every cross-fit.
     development_fraction : float
         Share of the training texts to choose on where ``fit`` is given no development texts.
+    n_jobs : int, optional
+        Processes of the ordinal models: for the folds, and for the field's loss; as in scikit-learn, None means one.
+        The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int, Generator or None
 
     Attributes
@@ -159,6 +166,8 @@ class AspectRanker(BaseEstimator):
         n_orders: int = 5,
         n_folds: int = 5,
         development_fraction: float = 0.125,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
@@ -183,6 +192,8 @@ class AspectRanker(BaseEstimator):
         self.n_orders = n_orders
         self.n_folds = n_folds
         self.development_fraction = development_fraction
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     # -- fitting -------------------------------------------------------------------------------------------------
@@ -200,6 +211,7 @@ class AspectRanker(BaseEstimator):
         """
         self._check_settings()
         rng = np.random.default_rng(self.random_state)
+        y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
         self.aspects_ = aspect_names(y, self.aspects)
         ranks = self._ranks(y)
@@ -264,12 +276,13 @@ class AspectRanker(BaseEstimator):
         penalty = self._penalty(x, ranks, rng)
         if self.model == "ordinal_crf" and self.training == "joint":
             self.crf_ = fit_aspect_crf(
-                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty
-            )
+                x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty,
+                workers=self._workers,
+            )  # fmt: skip
         else:
             self.ranker_, held_out = fit_nodes(
                 self.nodes, x, ranks, n_ranks=self.n_ranks, penalty=penalty, stack_penalty=self.stack_penalty,
-                n_folds=self._folds(ranks), rng=rng,
+                n_folds=self._folds(ranks), rng=rng, workers=self._workers,
             )  # fmt: skip
             if self.model == "ordinal":
                 return
@@ -281,6 +294,7 @@ class AspectRanker(BaseEstimator):
             self.crf_ = fit_aspect_crf(
                 whitened(self.whitening_, held_out), ranks, n_ranks=self.n_ranks, edges=self.edges,
                 agreement=evidence, penalty=self.stack_penalty, edge_penalty=self.edge_penalty,
+                workers=self._workers,
             )  # fmt: skip
         warn_unconverged("The field over aspects", self.crf_.convergence, cure="Raise edge_penalty.", stacklevel=4)
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
 from accord.estimators.rationales.arrays import marked_texts, nothing_marked
 from accord.estimators.rationales.predicted import PredictedRationale, characters
 from accord.features.highlights import Annotation, annotations_of, given_classes, given_spans
@@ -34,12 +35,13 @@ from accord.learning.annotator_model import (
     inside_probabilities,
     worth_of_highlights,
 )
+from accord.learning.blocked_texts import in_blocks
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["RationaleClassifier"]
 
 
-class RationaleClassifier(ClassifierMixin, BaseEstimator):
+class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """Log-linear classifier, taught by a model of how annotators highlight.
 
     The words of a text that speak for its class are likely to be highlighted; so what was highlighted tells the
@@ -83,6 +85,11 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int
     tol, value_tol : float
         Stop when no entry of the gradient exceeds ``tol``, or a step improves the objective by less than this share.
+    n_jobs : int, optional
+        Processes that the losses are summed with, and that the folds for "auto" are run in; as in scikit-learn, None
+        means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
         For the inner folds.
 
@@ -132,6 +139,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         max_iter: int = 500,
         tol: float = 1e-3,
         value_tol: float = 1e-7,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.C = C
@@ -152,6 +161,8 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.value_tol = value_tol
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def fit(
@@ -193,15 +204,16 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
         free = np.arange(marked.n_features) == marked.n_features - 1 if self.fit_intercept else None
         strengths = self._strengths(marked, free)
         small, columns = marked.compact()
-        fit = FITS[self.method](
-            small,
-            strengths,
-            emissions=self.emissions,
-            free=None if free is None else free[columns],
-            max_iter=self.max_iter,
-            tol=self.tol,
-            value_tol=self.value_tol,
-        )
+        with in_blocks(small, self._workers) as blocked:
+            fit = FITS[self.method](
+                blocked,
+                strengths,
+                emissions=self.emissions,
+                free=None if free is None else free[columns],
+                max_iter=self.max_iter,
+                tol=self.tol,
+                value_tol=self.value_tol,
+            )
         warn_unconverged("RationaleClassifier", fit.convergence, cure="Raise max_iter or value_tol.")
         fit = fit.expanded(columns, marked.n_features)
         self.C_, self.theta_variance_ = strengths.C, strengths.theta_variance
@@ -438,7 +450,9 @@ class RationaleClassifier(ClassifierMixin, BaseEstimator):
             )
         n_folds = min(self.n_inner_folds, marked.n_texts)
         folds = inner_folds(marked.labels, n_folds, np.random.default_rng(self.random_state))
-        return choose_strengths(marked, candidates, folds=folds, emissions=self.emissions, free=free).strengths
+        return choose_strengths(
+            marked, candidates, folds=folds, emissions=self.emissions, free=free, workers=self._workers
+        ).strengths
 
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)

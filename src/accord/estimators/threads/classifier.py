@@ -1,5 +1,6 @@
 """Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.estimators.base import WithWorkers
+from accord.estimators.threads.calibration import calibrated, fit_sigmoids
 from accord.estimators.threads.design import (
     Scaler,
     ThreadRows,
     as_float_table,
     pair_features,
+    pair_scores,
     similarities_of,
 )
-from accord.estimators.threads.models import Settings, Training, edge_scores, fit_weights, per_node, prediction_engine
+from accord.estimators.threads.files import fit_file
+from accord.estimators.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
 from accord.inference.belief_propagation import belief_propagation
@@ -46,7 +51,7 @@ class _Posed:
     ids: AnyArray | None
 
 
-class ThreadClassifier(ClassifierMixin, BaseEstimator):
+class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """Joint classification of the comments of a thread ([JMN16]).
 
     A thread is a complete graph over its comments. Node scores are linear in the features of a comment, edge scores
@@ -63,8 +68,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
     edges : {"bias", "ising", "full"}
         Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
         pair of labels. "local" has no edges.
-    edge_scale : {"none", "length"}
-        "length" divides the edges of a thread of n comments by n − 1.
+    edge_scale : {"none", "root", "length"}
+        Edges of a thread of n comments are divided by 1, √(n − 1) or n − 1.
     order : {1, 2}
         Order of a chain.
     learner : {"lbfgs", "sgd", "averaged", "voted"}
@@ -87,8 +92,15 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         Most iterations of L-BFGS.
     tol : float
         Largest gradient entry at which L-BFGS stops.
+    calibrate : bool
+        Pass the log-odds of every comment whose label is not given through a sigmoid that is fitted to threads held
+        out in ``n_folds`` folds. Models whose parts are trained apart are too sure of themselves without it.
     cache_dir : path, optional
         Where features made from a Threads record are kept.
+    n_jobs : int, optional
+        Processes that L-BFGS sums its losses with; as in scikit-learn, None means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int
 
     Attributes
@@ -132,7 +144,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         n_folds: int = 5,
         max_iter: int = 200,
         tol: float = 1e-4,
+        calibrate: bool = False,
         cache_dir: str | None = None,
+        n_jobs: int | None = None,
+        client: Any = None,
         random_state: int = 0,
     ) -> None:
         self.model = model
@@ -149,7 +164,10 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         self.n_folds = n_folds
         self.max_iter = max_iter
         self.tol = tol
+        self.calibrate = calibrate
         self.cache_dir = cache_dir
+        self.n_jobs = n_jobs
+        self.client = client
         self.random_state = random_state
 
     def fit(
@@ -182,14 +200,50 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
         self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
         data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
-        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state))
+        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.n_features_in_ = values.shape[1]
+        self.sigmoids_ = None
+        if self.calibrate:
+            table = X if ids is not None else pd.DataFrame(values)
+            self.sigmoids_ = fit_sigmoids(self, table, np.asarray(y), groups, edges)
+        self._warn_unconverged()
+        return self
+
+    def fit_parquet(self, source: Any, *, features: Sequence[str] | None = None, **plan: int) -> "ThreadClassifier":
+        """Train on Parquet files of feature columns, which are never all in one place.
+
+        Workers (``n_jobs``, ``client``) load their blocks themselves, and must see the files under the same name. For
+        L-BFGS with bias edges: ``model`` "fccrf", "local" or "chain".
+
+        Parameters
+        ----------
+        source : path
+            A Parquet file, or a folder of them, with ``group_id``, ``label`` (missing where a comment has none) and
+            features. Rows of one thread must stand together.
+        features : sequence of str, optional
+            The columns to learn from; by default all columns of numbers.
+        **plan
+            ``min_rows`` and ``max_rows`` of :func:`~accord.data.parquet_blocks.plan_blocks`.
+        """
+        if self.calibrate:
+            raise InputError(
+                "calibrate=True trains on parts of the threads, which files are not read for. Leave it out."
+            )
+        self.sigmoids_ = None
+        found = fit_file(source, self._settings(), self._workers, features=features, **plan)
+        self.weights_, self.scaler_ = found.weights, found.scaler
+        self.classes_: AnyArray = found.classes
+        self.feature_names_, self.n_features_in_, self.n_similarities_ = found.names, len(found.names), 0
+        self._warn_unconverged()
+        return self
+
+    def _warn_unconverged(self) -> None:
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
             self.weights_.convergence,
             cure="Raise max_iter or the penalties.",
+            stacklevel=4,
         )
-        return self
 
     def predict_proba(
         self,
@@ -210,7 +264,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
             Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
         """
         posed = self._pose(X, groups, known, edges, vectors)
-        return np.asarray(posed.rows.back(self._marginals(posed)))
+        return np.asarray(posed.rows.back(self._probabilities(posed)))
 
     def predict(
         self,
@@ -225,7 +279,7 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         posed = self._pose(X, groups, known, edges, vectors)
         if self.model == "local+cut":
             return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
-        return np.asarray(self.classes_[posed.rows.back(self._marginals(posed)).argmax(axis=1)])
+        return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
 
     def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
         """The comments of each thread, best answer first.
@@ -260,7 +314,8 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
 
         The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
         by feature group, and of the pulls of the other comments, which are the messages of belief propagation. Where
-        inference is more exact than those, the difference stands in a last row of kind "rest".
+        inference is more exact than those, the difference stands in a last row of kind "rest". With ``calibrate`` these
+        are the log-odds before calibration.
 
         Parameters
         ----------
@@ -381,35 +436,43 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         rows = ThreadRows.of(groups, len(values))
         labels = self._known_labels(known, len(values))
         x = self.scaler_(values[rows.order])
-        weights = self.weights_
-        features: FloatArray = np.zeros((0, 1))
-        if self.model != "local":
-            left, right = settings.pairs(rows.offsets)
-            features = np.ones((len(left), 1))
-            if weights.pair_scaler is not None:
-                similarities = similarities_of(edges, ids, rows, left, right)
-                n_given = 0 if similarities is None else similarities.shape[1]
-                if n_given != self.n_similarities_:
-                    raise InputError(
-                        f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
-                        "Give edges= as in training."
-                    )
-                evidence = log_linear_scores(weights.local, x)
-                features = weights.pair_scaler(pair_features(x[:, :-1], evidence, left, right, similarities))
         scores = self._node_scores(x)
-        graphs = (
-            settings.layout(scores, rows.sizes)
-            if self.model != "local"
-            else Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
-        )
-        if self.model != "local":
-            if self.edge_scale == "length":
-                features = per_node(features, graphs.edge_graph, rows.sizes)
-            kind = "full" if self.edges == "full" else "ising"
-            graphs = graphs.with_scores(scores, edge_scores(weights.edges, features, kind, len(self.classes_)))
+        if self.model == "local":
+            features: FloatArray = np.zeros((0, 1))
+            graphs = Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
+        else:
+            graphs = settings.layout(scores, rows.sizes)
+            features, gains = self._edge_scores(x, rows, ids, edges, graphs)
+            graphs = graphs.with_scores(scores, gains)
         if labels is not None:
             graphs = graphs.with_known(labels[rows.order])
         return _Posed(x, features, rows, graphs, ids)
+
+    def _edge_scores(
+        self, x: FloatArray, rows: ThreadRows, ids: AnyArray | None, edges: ThreadEdges | None, graphs: Graphs
+    ) -> tuple[FloatArray, FloatArray]:
+        """Edge features where inference needs them (chains of the second order), and edge gains or tables."""
+        weights, n_labels = self.weights_, len(self.classes_)
+        left, right = graphs.edges.T.astype(np.int64)
+        kind = "full" if self.edges == "full" else "ising"
+        features: FloatArray = np.ones((len(left), 1))
+        share = edge_share(graphs, self.edge_scale)
+        if weights.pair_scaler is None:
+            scores: FloatArray = features @ weights.edges.T
+        else:
+            similarities = similarities_of(edges, ids, rows, left, right)
+            n_given = 0 if similarities is None else similarities.shape[1]
+            if n_given != self.n_similarities_:
+                raise InputError(
+                    f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
+                    "Give edges= as in training."
+                )
+            evidence = log_linear_scores(weights.local, x)
+            pairs = (x[:, :-1], evidence, left, right, similarities)
+            if weights.triples is not None:
+                features = weights.pair_scaler(pair_features(*pairs))
+            scores = pair_scores(*pairs, weights.pair_scaler, weights.edges)
+        return features * share[:, None], as_gains(scores * share[:, None], kind, n_labels)
 
     def _node_scores(self, x: FloatArray) -> FloatArray:
         weights = self.weights_
@@ -435,6 +498,17 @@ class ThreadClassifier(ClassifierMixin, BaseEstimator):
         if self.model == "local" and posed.graphs.known is None:
             return normalise_log(posed.graphs.node_scores)
         return self._infer(posed.graphs).node_marginals
+
+    def _probabilities(self, posed: _Posed) -> FloatArray:
+        """Marginals, calibrated where the label is not given."""
+        p = self._marginals(posed)
+        if self.sigmoids_ is None:
+            return p
+        known = posed.graphs.known
+        free = np.ones(len(p), dtype=bool) if known is None else known < 0
+        out = p.copy()
+        out[free] = calibrated(p[free], self.sigmoids_)
+        return out
 
     def _beyond_pairs(self, posed: _Posed, reasons: pd.DataFrame, names: AnyArray, k: int) -> pd.DataFrame:
         """What evidence and pulls leave of the log-odds of comments whose label is not given."""

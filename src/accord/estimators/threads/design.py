@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 
+from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.features.thread_edges import ThreadEdges, complete_pairs
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Scaler", "ThreadRows", "chain_pairs", "pair_features"]
+__all__ = ["Scaler", "ThreadRows", "chain_pairs", "pair_features", "pair_scores"]
 
 _CLIP = 4.0
 
@@ -30,7 +32,8 @@ class ThreadRows:
         if groups.shape != (n_rows,):
             raise InputError(f"groups must name the thread of each of the {n_rows} rows; it has shape {groups.shape}.")
         # Threads in order of first appearance.
-        _, first, codes = np.unique(groups.astype(str), return_index=True, return_inverse=True)
+        names = groups if groups.dtype.kind in "iu" else groups.astype(str)
+        _, first, codes = np.unique(names, return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(first))[codes.ravel()]
         sizes = np.bincount(rank, minlength=len(first))
         return cls(np.argsort(rank, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
@@ -104,13 +107,74 @@ def pair_features(
     left, right : int array of shape (n_pairs,)
     similarities : array of shape (n_pairs, n_similarities), optional
     """
-    # tanh(log-odds / 2) = 2p − 1 of each label; one column is enough for two labels.
-    belief = 2.0 * np.exp(evidence[:, 1:] if evidence.shape[1] == 2 else evidence) - 1.0
+    belief = beliefs(evidence)
     a, b = belief[left], belief[right]
     parts = [np.abs(x[left] - x[right]), np.abs(a - b), a * b, np.abs(a + b)]
     if similarities is not None:
         parts.append(similarities)
     return np.hstack(parts)
+
+
+def beliefs(evidence: FloatArray) -> FloatArray:
+    """tanh(log-odds / 2) = 2p − 1 of each label; one column is enough for two labels."""
+    return np.asarray(2.0 * np.exp(evidence[:, 1:] if evidence.shape[1] == 2 else evidence) - 1.0)
+
+
+def pair_scores(
+    x: FloatArray,
+    evidence: FloatArray,
+    left: IntArray,
+    right: IntArray,
+    similarities: FloatArray | None,
+    scaler: Scaler,
+    weights: FloatArray,
+) -> FloatArray:
+    """``scaler(pair_features(…)) @ weights.T`` without the features in memory, shape (n_pairs, n_vectors)."""
+    n_columns = len(scaler.mean)
+    spread = np.zeros((len(weights), n_columns))
+    spread[:, scaler.keep] = weights[:, :-1]
+    scale = np.ones(n_columns)
+    scale[scaler.keep] = scaler.scale[scaler.keep]
+    given = np.zeros((len(left), 0)) if similarities is None else similarities
+    return _pair_scores(
+        x, beliefs(evidence), left, right, given, scaler.mean, 1.0 / scale, spread, np.ascontiguousarray(weights[:, -1])
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def _pair_scores(
+    x: FloatArray,
+    belief: FloatArray,
+    left: IntArray,
+    right: IntArray,
+    similarities: FloatArray,
+    mean: FloatArray,
+    inverse: FloatArray,
+    weights: FloatArray,
+    bias: FloatArray,
+) -> FloatArray:
+    n_x, n_b, n_s = x.shape[1], belief.shape[1], similarities.shape[1]
+    scores = np.empty((len(left), len(weights)))
+    row = np.empty(n_x + 3 * n_b + n_s)
+    for p in range(len(left)):
+        i, j = left[p], right[p]
+        for c in range(n_x):
+            row[c] = abs(x[i, c] - x[j, c])
+        for c in range(n_b):
+            a, b = belief[i, c], belief[j, c]
+            row[n_x + c] = abs(a - b)
+            row[n_x + n_b + c] = a * b
+            row[n_x + 2 * n_b + c] = abs(a + b)
+        for c in range(n_s):
+            row[n_x + 3 * n_b + c] = similarities[p, c]
+        for c in range(len(row)):
+            row[c] = min(max((row[c] - mean[c]) * inverse[c], -_CLIP), _CLIP)
+        for v in range(len(weights)):
+            total = bias[v]
+            for c in range(len(row)):
+                total += weights[v, c] * row[c]
+            scores[p, v] = total
+    return scores
 
 
 def similarities_of(
@@ -135,7 +199,8 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
     import scipy.sparse as sp
 
     ids = np.asarray(X.index).astype(str) if hasattr(X, "index") and hasattr(X, "columns") else None
-    values = X.toarray() if sp.issparse(X) else np.asarray(X)
+    table = as_frame(X) if is_table(X) else None
+    values = X.toarray() if sp.issparse(X) else np.asarray(X if table is None else table)
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise InputError(
             f"X must be a table of numbers with one row a comment; it has shape {values.shape} and type "
@@ -146,8 +211,8 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise InputError(f"X must be finite; row {row}, column {column} is {values[row, column]}.")
     names = (
-        tuple(str(name) for name in X.columns)
-        if ids is not None
+        tuple(str(name) for name in table.columns)
+        if table is not None
         else tuple(f"features/{k}" for k in range(values.shape[1]))
     )
     return values, ids, names

@@ -17,11 +17,14 @@ from accord.inference.counting import counting
 from accord.inference.fixed_point import Convergence
 from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
-from accord.learning.graph_crf import GraphCRF, marginal_loss, negative_log_likelihood, thread_steps
+from accord.learning.blocked_crf import blocked_crf_loss, crf_blocks
+from accord.learning.graph_crf import GraphCRF, thread_steps
 from accord.learning.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd, log_linear_scores, n_vectors
 from accord.learning.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.learning.perceptron import PerceptronPath, fit_perceptron
 from accord.learning.second_order_chain import SecondOrderChain
+from accord.scale.blocks import Blocks
+from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["EDGES", "LEARNERS", "MODELS", "OBJECTIVES", "Settings", "ThreadWeights", "fit_weights"]
@@ -30,7 +33,7 @@ MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
 EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
-EDGE_SCALES = ("none", "length")
+EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
 # Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
 MAX_COUNTED = 200
 
@@ -126,7 +129,9 @@ def bias_free(penalty: float, n_features: int) -> FloatArray:
     return strength
 
 
-def fit_local(data: Training, settings: Settings, rng: np.random.Generator) -> tuple[FloatArray, Convergence, Any]:
+def fit_local(
+    data: Training, settings: Settings, rng: np.random.Generator, workers: Workers
+) -> tuple[FloatArray, Convergence, Any]:
     """The node classifier by itself: weights of shape (n_node_vectors, n_features + 1), and a perceptron's path."""
     rows, labels = data.observed, data.labels[data.observed]
     x, penalty = data.x[rows], bias_free(settings.node_penalty, data.x.shape[1])
@@ -141,7 +146,9 @@ def fit_local(data: Training, settings: Settings, rng: np.random.Generator) -> t
             n_epochs=settings.n_epochs, step_size=settings.step_size, rng=rng,
         )  # fmt: skip
     else:
-        found = fit_log_linear_lbfgs(x, labels, data.n_labels, penalty=penalty, max_iter=settings.max_iter)
+        found = fit_log_linear_lbfgs(
+            x, labels, data.n_labels, penalty=penalty, max_iter=settings.max_iter, workers=workers
+        )
     return found.weights.reshape(n_vectors(data.n_labels), -1), found.convergence, None
 
 
@@ -161,15 +168,15 @@ def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generat
     return evidence
 
 
-def edge_scores(weights: FloatArray, features: FloatArray, kind: str, n_labels: int) -> FloatArray:
-    """Gains or tables from edge weights."""
-    scores = features @ weights.T
+def as_gains(scores: FloatArray, kind: str, n_labels: int) -> FloatArray:
+    """Edge scores, one column a weight vector, as gains (n_edges,) or tables (n_edges, n_labels, n_labels)."""
     return scores.reshape(-1, n_labels, n_labels) if kind == "full" else scores[:, 0]
 
 
-def per_node(features: FloatArray, edge_graph: IntArray, sizes: IntArray) -> FloatArray:
-    """Edge features divided by n − 1."""
-    return features / np.maximum(sizes[edge_graph] - 1, 1)[:, None]
+def edge_share(graphs: Graphs, scale: str) -> FloatArray:
+    """What ``edge_scale`` leaves of each edge, shape (n_edges,)."""
+    sizes = np.diff(graphs.node_offsets)[graphs.edge_graph]
+    return np.asarray(np.maximum(sizes - 1.0, 1.0) ** -EDGE_SCALES[scale])
 
 
 def hardened(infer: Callable[[Graphs], Marginals]) -> Callable[[Graphs], Marginals]:
@@ -202,28 +209,27 @@ def _edge_design(data: Training, settings: Settings, rng: np.random.Generator) -
     return scaler(values), scaler
 
 
-def fit_weights(data: Training, settings: Settings, rng: np.random.Generator) -> ThreadWeights:
-    """Train the chosen model."""
+def fit_weights(
+    data: Training, settings: Settings, rng: np.random.Generator, workers: Workers | None = None
+) -> ThreadWeights:
+    """Train the chosen model; L-BFGS sums its losses over blocks of threads, by the workers if there are any."""
+    workers = workers or Workers()
     if settings.model == "local":
-        local, convergence, path = fit_local(data, settings, rng)
+        local, convergence, path = fit_local(data, settings, rng, workers)
         keep = path if settings.learner == "voted" else None
         return ThreadWeights(local, local, np.zeros((0, 1)), None, None, keep, convergence)
     plain = replace(settings, learner="sgd") if settings.learner == "sgd" else replace(settings, learner="lbfgs")
-    local, local_convergence, _ = fit_local(data, plain, rng)
+    local, local_convergence, _ = fit_local(data, plain, rng, workers)
     features, scaler = _edge_design(data, settings, rng)
     if settings.model in ("local+cut", "local+lbp"):
         edges = _fit_edges_apart(data, settings, features)
         return ThreadWeights(local, local, edges, None, scaler, None, local_convergence)
+    layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
+    features *= edge_share(layout, settings.edge_scale)[:, None]
     if settings.model == "chain" and settings.order == 2:
         return _fit_second_order(data, settings, local, features, scaler)
-    crf = GraphCRF(
-        settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes),
-        data.x,
-        features,
-        edges="full" if settings.edges == "full" else "ising",
-        scale_edges=settings.edge_scale == "length",
-    )
-    found = _fit_crf(crf, data, settings, local, rng)
+    crf = GraphCRF(layout, data.x, features, edges="full" if settings.edges == "full" else "ising")
+    found = _fit_crf(crf, data, settings, local, rng, workers)
     nodes, edges = crf.split(found.weights)
     return ThreadWeights(local, nodes, edges, None, scaler, None, found.convergence)
 
@@ -239,7 +245,11 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     if not len(seen):
         return np.zeros((n_targets if full else 1, features.shape[1]))
     found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
-    return found.weights.reshape(-1, features.shape[1])
+    weights = found.weights.reshape(-1, features.shape[1])
+    if not full:
+        # "Different" is K − 1 labels of the other comment: odds of 1 : K − 1 say nothing, and must not push apart.
+        weights[:, -1] += np.log(data.n_labels - 1)
+    return weights
 
 
 def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
@@ -259,31 +269,26 @@ def _start(crf: Any, local: FloatArray, n_extra: int = 0) -> FloatArray:
     return np.concatenate([local.ravel(), np.zeros(crf.n_edge_weights + n_extra)])
 
 
-def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArray, rng: np.random.Generator) -> Optimum:
+def _fit_crf(
+    crf: GraphCRF,
+    data: Training,
+    settings: Settings,
+    local: FloatArray,
+    rng: np.random.Generator,
+    workers: Workers,
+) -> Optimum:
     """Joint training: L-BFGS on a loss, or one thread a step ([JMN16] Algorithm 1 and section 3.2)."""
     infer = training_engine(settings)
     strength = _penalty(crf, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
-        loss = {"likelihood": negative_log_likelihood, "marginals": marginal_loss}[settings.objective]
-        # A comment has many edges, so the loss is much steeper in edge weights than in node weights; in these units
-        # it is not, and the line search does not try pulls that are out of all proportion.
         units = np.ones(crf.n_weights)
-        if settings.edge_scale == "none":
-            units[crf.n_node_weights :] = 1.0 / max(crf.graphs.n_edges / max(crf.graphs.n_nodes, 1), 1.0)
-
-        def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
-            return minimise_lbfgs(
-                in_units(l2_penalised(loss(crf, data.labels, infer=infer), strength), units),
-                _start(crf, local) / units,
-                max_iter=settings.max_iter,
-                tol=settings.tol,
-            )
-
-        found = optimum(infer)
-        if not found.convergence.converged and countable(settings, crf.graphs):
-            # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
-            found = optimum(counting)
-        return replace(found, weights=found.weights * units)
+        pull = edge_share(crf.graphs, settings.edge_scale).sum() / max(crf.graphs.n_nodes, 1)
+        units[crf.n_node_weights :] = edge_units(pull)
+        with workers.open(crf_blocks(crf, data.labels)) as opened:
+            return minimise_blocks(
+                opened, settings, n_observed=len(data.observed), start=_start(crf, local), strength=strength,
+                units=units, n_labels=data.n_labels, largest=int(data.rows.sizes.max(initial=0)),
+            )  # fmt: skip
     perceptron = settings.learner == "averaged"
     step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
     threads = np.array(
@@ -300,6 +305,44 @@ def _fit_crf(crf: GraphCRF, data: Training, settings: Settings, local: FloatArra
         average=perceptron,
     )
     return Optimum(weights, np.nan, Convergence(True, settings.n_epochs, 0.0))
+
+
+def edge_units(pull: float) -> float:
+    """Units of edge weights, where a comment has ``pull`` edges on average.
+
+    The loss is much steeper in edge weights than in node weights; in these units it is not, and the line search does
+    not try pulls that are out of all proportion.
+    """
+    return 1.0 / max(pull, 1.0)
+
+
+def minimise_blocks(
+    blocks: Blocks,
+    settings: Settings,
+    *,
+    n_observed: int,
+    start: FloatArray,
+    strength: FloatArray,
+    units: FloatArray,
+    n_labels: int,
+    largest: int,
+) -> Optimum:
+    """The optimum of the loss of blocks of threads, of which the ``largest`` has so many comments."""
+
+    def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
+        loss = blocked_crf_loss(blocks, n_observed, objective=settings.objective, infer=infer)
+        return minimise_lbfgs(
+            in_units(l2_penalised(loss, strength), units),
+            start / units,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+        )
+
+    found = optimum(training_engine(settings))
+    if not found.convergence.converged and countable(settings, n_labels, largest):
+        # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
+        found = optimum(counting)
+    return replace(found, weights=found.weights * units)
 
 
 def in_units(
@@ -329,16 +372,17 @@ def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
         return chain
 
     def run(graphs: Graphs) -> Marginals:
-        return counting(graphs) if countable(settings, graphs) else belief_propagation(graphs, max_iter=300)
+        largest = int(np.diff(graphs.node_offsets).max(initial=0))
+        exact = not graphs.has_tables and countable(settings, graphs.n_labels, largest)
+        return counting(graphs) if exact else belief_propagation(graphs, max_iter=300)
 
     return run
 
 
-def countable(settings: Settings, graphs: Graphs) -> bool:
-    """Whether counting labels is exact for these threads, and fast."""
-    largest = int(np.diff(graphs.node_offsets).max(initial=0))
-    shared = settings.model != "chain" and settings.edges == "bias" and not graphs.has_tables
-    return shared and graphs.n_labels == 2 and largest <= MAX_COUNTED
+def countable(settings: Settings, n_labels: int, largest: int) -> bool:
+    """Whether counting labels is exact for such threads, the longest of ``largest`` comments, and fast."""
+    shared = settings.model != "chain" and settings.edges == "bias"
+    return shared and n_labels == 2 and largest <= MAX_COUNTED
 
 
 def _fit_second_order(

@@ -19,7 +19,6 @@ from accord.evaluation.metrics import (
 )
 from accord.features.argument import ArgumentFeatures
 from accord.features.groups import hstack_groups
-from accord.features.surface import surface_names
 from accord.typing import BoolArray, FloatArray
 
 __all__ = ["FEATURES", "Fold", "classification", "ranking", "split"]
@@ -32,8 +31,6 @@ FEATURES: dict[str, tuple[str | None, tuple[str, ...]]] = {
     "glove": (None, ("glove100",)),
     "ling+glove": ("ling", ("glove100",)),
 }
-
-_LENGTHS = ("log_characters", "log_words", "log_sentences", "root_characters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,33 +82,22 @@ def split(corpus: ConvArg, name: str, features: str = "full") -> Fold:
     texts, vectors = FEATURES[features]
     groups: dict[str, FloatArray | sp.csr_array] = {}
     if texts is not None:
-        maker = ArgumentFeatures(features=texts).fit(
-            corpus.items.texts[training] if corpus.items.texts is not None else []
-        )
-        matrix = maker.transform(corpus.items.texts if corpus.items.texts is not None else [])
-        for group, part in maker.groups_.items():
-            if group == "surface":
-                groups.update(_surface(matrix[:, part].toarray(), training, extended=texts != "base"))
-            else:
-                groups[group] = matrix[:, part]
+        written = corpus.items.texts if corpus.items.texts is not None else np.zeros(0, dtype=object)
+        maker = ArgumentFeatures(features=texts).fit(written[training])
+        matrix = maker.transform(written)
+        groups.update({group: matrix[:, part] for group, part in maker.groups_.items()})
     for vector in vectors:
         groups[vector] = np.asarray(corpus.vectors[vector], dtype=np.float64)
     return Fold(name, corpus, training, corpus.items.with_features(*hstack_groups(groups)))
 
 
-def _surface(columns: FloatArray, training: BoolArray, *, extended: bool) -> dict[str, FloatArray]:
-    """Surface features cut off at three deviations; lengths, which say most, are a group of their own."""
-    centre, spread = columns[training].mean(axis=0), columns[training].std(axis=0)
-    columns = np.clip(columns, centre - 3.0 * spread, centre + 3.0 * spread)
-    is_length = np.isin(surface_names(extended=extended), _LENGTHS)
-    return {"length": columns[:, is_length], "surface": columns[:, ~is_length]}
-
-
 def classification(truth: FloatArray, p: FloatArray) -> dict[str, float]:
-    """Accuracy, AUC, cross-entropy and calibration error of probabilities that left wins; a half counts as wrong."""
+    """Accuracy, AUC, cross-entropy and calibration error of probabilities that left wins; a half is half right."""
     p = np.clip(p, 1e-9, 1.0 - 1e-9)
+    decided = p != 0.5
+    right = accuracy(truth[decided] == 1.0, p[decided] > 0.5) if decided.any() else 0.0
     return {
-        "accuracy": accuracy(truth == 1.0, p > 0.5),
+        "accuracy": float(right * decided.mean() + 0.5 * (1.0 - decided.mean())),
         "auc": auc(truth, p),
         "cee": cross_entropy(truth, p),
         "ece": expected_calibration_error(truth, p),
