@@ -29,8 +29,7 @@ class Voters:
     error : float array of shape (n_voters,)
         Each voter's rate of random answers.
     prior : pair of floats
-        Beta prior of the rates: pseudo-counts of random and of genuine answers. A third of random answers is what
-        crowds give; six votes count as much as the prior.
+        Beta prior of the rates: pseudo-counts of random and of genuine answers.
     n_outcomes : int
         How many answers a voter chooses from: 2, or 3 with "undecided".
     """
@@ -39,7 +38,7 @@ class Voters:
     voter: IntArray
     weight: FloatArray
     error: FloatArray
-    prior: tuple[float, float] = (2.0, 4.0)
+    prior: tuple[float, float] = (1.0, 9.0)
     n_outcomes: int = 2
 
     def genuine(self, likelihood: Preference, mean: FloatArray, variance: FloatArray, value: FloatArray) -> FloatArray:
