@@ -155,11 +155,11 @@ def _dumped(found: list[object], whole: bool) -> bytes:
 def _value_replaced(content: bytes, rng: random.Random) -> bytes:
     found, whole = _records(content)
     place = rng.randrange(len(found))
-    found[place] = _changed(found[place], rng)
+    found[place] = changed(found[place], rng)
     return _dumped(found, whole)
 
 
-def _changed(value: object, rng: random.Random) -> object:
+def changed(value: object, rng: random.Random) -> object:
     """A JSON value with one part replaced or left out."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
         name = rng.choice(list(value))
@@ -168,10 +168,10 @@ def _changed(value: object, rng: random.Random) -> object:
         if rng.random() < 0.05:
             return {(rng.choice(["", "x", "a.b", "\0", "meta.x", "id"]) if key == name else key): entry
                     for key, entry in value.items()}  # fmt: skip
-        return {**value, name: _changed(value[name], rng)}
+        return {**value, name: changed(value[name], rng)}
     if isinstance(value, list) and value and rng.random() < 0.85:
         place = rng.randrange(len(value))
-        return [*value[:place], _changed(value[place], rng), *value[place + 1 :]]
+        return [*value[:place], changed(value[place], rng), *value[place + 1 :]]
     return rng.choice(_VALUES)
 
 

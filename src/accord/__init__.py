@@ -14,7 +14,7 @@ _LAZY: dict[str, str] = {
     "AspectRanker": "accord.estimators.aspects",
     "BradleyTerryRanker": "accord.estimators.bradley_terry",
     "CollectiveClassifier": "accord.estimators.links",
-    "IterativeClassifier": "accord.estimators.iterative",
+    "IterativeClassifier": "accord.estimators.links",
     "MaskingSVMClassifier": "accord.estimators.masking_svm",
     "PreferenceRanker": "accord.estimators.pairs",
     "Project": "accord.data.project",

@@ -58,6 +58,7 @@ def test_every_command_has_help(name, capsys):
         ["ask", "nowhere"],
         ["simulate", "nowhere"],
         ["export", "nowhere", "--out", "x"],
+        ["studio", "--label-studio-model", "model.skops"],
         ["reproduce", "letters"],
         ["reproduce", "pairs", "--workers", "0"],
     ],

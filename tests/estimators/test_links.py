@@ -14,8 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import accord
 from accord.data.links import Links
 from accord.errors import InputError
-from accord.estimators.iterative import IterativeClassifier
-from accord.estimators.links import CollectiveClassifier
+from accord.estimators.links import CollectiveClassifier, IterativeClassifier
 
 WORDS = {"yes": ["support", "good", "agree"], "no": ["oppose", "bad", "refuse"], "maybe": ["wait", "study", "unsure"]}
 
@@ -50,7 +49,9 @@ def test_every_inference_beats_content_alone(inference):
     assert np.mean(together == truth) > 0.85
 
 
-@pytest.mark.parametrize("settings", [{"meta": True}, {"training": "joint"}, {"implicit": 0}, {"recalibrate": False}])
+@pytest.mark.parametrize(
+    "settings", [{"meta": True}, {"training": "joint"}, {"training": "auto"}, {"implicit": 0}, {"recalibrate": False}]
+)
 def test_every_way_to_train_gives_probabilities(settings):
     X, y, links = debates()
     new, truth, new_links = debates(seed=1)
@@ -61,7 +62,13 @@ def test_every_way_to_train_gives_probabilities(settings):
 
 
 @pytest.mark.parametrize(
-    "model", [CollectiveClassifier(inference="lbp"), CollectiveClassifier(), IterativeClassifier(features="count")]
+    "model",
+    [
+        CollectiveClassifier(inference="lbp"),
+        CollectiveClassifier(),
+        CollectiveClassifier(training="joint", objective="likelihood"),
+        IterativeClassifier(features="count"),
+    ],
 )
 def test_three_labels(model):
     X, y, links = debates(n_debates=30, sides=("yes", "no", "maybe"))
@@ -161,7 +168,7 @@ def test_sparse_features_equal_dense_ones():
 @pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
 def test_one_label_is_refused(make):
     X, y, links = debates(n_debates=2)
-    with pytest.raises(InputError, match="two labels"):
+    with pytest.raises(InputError, match="two labels or more; all 16 texts are 'yes'"):
         make().fit(X, np.full(len(y), "yes"), links=links)
 
 
@@ -188,6 +195,12 @@ def test_links_without_words_still_count():
         ({"inference": "guess"}, "inference must be"),
         ({"training": "alone"}, "training must be"),
         ({"training": "joint", "inference": "min_cut"}, "graded beliefs"),
+        ({"objective": "luck"}, "objective must be"),
+        ({"alpha": "much"}, "alpha must be"),
+        ({"theta": -1.0}, "theta must be"),
+        ({"beta": 2.0}, "beta must be"),
+        ({"implicit": -1}, "implicit must be 0 or more"),
+        ({"n_folds": 1}, "n_folds must be 2 or more"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, sentence):
@@ -196,20 +209,32 @@ def test_settings_that_mean_nothing_are_refused(settings, sentence):
         CollectiveClassifier(**settings).fit(X, y, links=links)
 
 
-def test_bad_labels_are_refused_in_a_sentence():
+def test_cuts_of_three_labels_and_unknown_texts_are_refused():
     X, y, links = debates(n_debates=2)
-    with pytest.raises(InputError, match="row 3 has none"):
-        CollectiveClassifier().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
     three = np.where(np.arange(len(y)) == 2, "maybe", y)
     with pytest.raises(InputError, match="a cut holds two"):
         CollectiveClassifier(inference="min_cut").fit(X, three, links=links)
     model = CollectiveClassifier().fit(X, y, links=links)
+    with pytest.raises(InputError, match="not among"):
+        model.explain("nobody", X, links=links)
+
+
+@pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
+def test_both_refuse_the_same_things(make):
+    X, y, links = debates(n_debates=2)
+    model = make().fit(X, y, links=links)
     known = np.full(len(y), None, dtype=object)
     known[1] = "perhaps"
     with pytest.raises(InputError, match=r"row 2 has 'perhaps'"):
         model.predict(X, links=links, known=known)
-    with pytest.raises(InputError, match="not among"):
-        model.explain("nobody", X, links=links)
+    with pytest.raises(InputError, match="one entry a text"):
+        model.predict(X, links=links, known=known[:3])
+    with pytest.raises(InputError, match="one label a text"):
+        make().fit(X, y[:3], links=links)
+    with pytest.raises(InputError, match="row 3 has none"):
+        make().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
+    with pytest.raises(InputError, match="fitted on texts"):
+        model.predict(np.ones((2, 3)), ids=["a", "b"])
 
 
 def test_both_stand_in_the_public_surface():

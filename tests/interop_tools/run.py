@@ -76,7 +76,7 @@ def threads() -> Project:
         "group_id": ["t1"] * 3,
         "reply_to": [None, "t1", "t2"],
         "author_id": ["ada", "bo", "ada"],
-        "timestamp": ["100", "200", "300"],
+        "timestamp": ["90", "200", "1000"],
     }
     return project("threads", items, [{**row, "aspect": "quality"} for row in LABELS[1:]])
 
@@ -160,9 +160,10 @@ def convokit(given: Path, made: Path, use: Use) -> str:
     equal("labels", seen["labels"], {"t1": None, "t2": "neg", "t3": "pos"})
     equal("conversations", seen["conversations"], {"t1": ["t1", "t2", "t3"]})
     equal("trees", seen["trees"], True)
+    equal("order in time", seen["order"], ["t1", "t2", "t3"])
     after = read([made / "dumped"], "convokit", "threads")
     equal("labels read", said(after, people=False), said(before, people=False))
-    columns = ["item_id", "text", "group_id", "reply_to", "author_id"]
+    columns = ["item_id", "text", "group_id", "reply_to", "author_id", "timestamp"]
     tables = [found.frames()["items"][columns].astype(str).to_numpy().tolist() for found in (after, before)]
     equal("utterances read", *tables)
     return "corpus and labels load, trees hold; its dump comes back equal"

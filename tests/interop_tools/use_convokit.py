@@ -18,6 +18,7 @@ seen = {
     "conversations": {
         conversation.id: sorted(conversation.get_utterance_ids()) for conversation in corpus.iter_conversations()
     },
+    "order": [utterance.id for utterance in next(corpus.iter_conversations()).get_chronological_utterance_list()],
     "trees": all(conversation.check_integrity(verbose=False) for conversation in corpus.iter_conversations()),
 }
 print(json.dumps(seen))

@@ -1,5 +1,7 @@
 """The dual classifier after its classifiers, against enumeration, Platt and data with known truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,6 +9,7 @@ from scipy.optimize import approx_fprime
 
 from accord.errors import InputError
 from accord.inference.linked import linked_beliefs, same_label_gains
+from accord.learning.chosen import fit_chosen
 from accord.learning.cut import fit_cut
 from accord.learning.dual import Evidence, calibrated, fit_agreement, fit_dual, fit_temperature
 from accord.learning.joint import fit_joint
@@ -102,16 +105,18 @@ def test_temperature_undoes_sharpening_and_moves_no_label():
 
 
 @pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+@pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("objective", ["marginals", "likelihood"])
-def test_joint_training_lowers_its_own_loss_and_stays_good_on_new_debates(objective):
-    scores, codes, _, links = planted(n_debates=25)
-    model = fit_joint(scores, codes, [links], objective=objective, engine="lbp", strength=1e-3)
-    new_scores, truth, _, new_links = planted(seed=1, n_debates=25)
+def test_joint_training_lowers_its_own_loss_and_stays_good_on_new_debates(objective, n_labels):
+    n_debates = 25 if n_labels == 2 else 40
+    scores, codes, _, links = planted(n_debates=n_debates, n_labels=n_labels)
+    model = fit_joint(scores, codes, [links], n_labels=n_labels, objective=objective, engine="lbp", strength=1e-3)
+    new_scores, truth, _, new_links = planted(seed=1, n_debates=n_debates, n_labels=n_labels)
     content = np.exp(model.content(new_scores))
     beliefs = model.beliefs(new_scores, [new_links])
     assert np.mean(beliefs.argmax(axis=1) == truth) > np.mean(content.argmax(axis=1) == truth) + 0.02
     if objective == "marginals":
-        dual = fit_dual(scores, codes, [links], n_labels=2, engine="lbp", recalibrate=False)
+        dual = fit_dual(scores, codes, [links], n_labels=n_labels, engine="lbp", recalibrate=False)
         rows = np.arange(len(codes))
         before, after = (-np.log(m.beliefs(scores, [links])[rows, codes]).mean() for m in (dual, model))
         assert after <= before + 1e-9
@@ -121,8 +126,29 @@ def test_joint_training_refuses_what_it_cannot_do():
     scores, codes, _, links = planted(n_debates=3)
     with pytest.raises(InputError, match="objective"):
         fit_joint(scores, codes, [links], objective="luck")
-    with pytest.raises(InputError, match="two labels"):
-        fit_joint(np.zeros((len(codes), 3)), codes, [links])
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_joint_training_held_tight_is_the_dual_classifier(n_labels):
+    scores, codes, _, links = planted(n_debates=5, n_labels=n_labels)
+    dual = fit_dual(scores, codes, [links], n_labels=n_labels, recalibrate=False)
+    held = fit_joint(scores, codes, [links], n_labels=n_labels, objective="likelihood", strength=1e6)
+    assert_allclose(held.beliefs(scores, [links]), dual.beliefs(scores, [links]), atol=1e-3)
+
+
+def test_the_way_to_train_is_the_one_that_labels_left_out_groups_better(monkeypatch):
+    scores, codes, groups, links = planted(n_debates=10)
+    dual = fit_dual(scores, codes, [links], n_labels=2)
+    wrong = replace(dual, sigmoids=-dual.sigmoids)
+    new_scores, _, _, new = planted(n_debates=4, seed=1)
+    for worse in ("fit_dual", "fit_joint"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"accord.learning.chosen.{worse}", lambda *args, **settings: wrong)
+            found = fit_chosen(scores, codes, [links], groups)
+            assert found is not wrong
+            assert_allclose(found.beliefs(new_scores, [new]).sum(axis=1), 1.0)
+    one = fit_chosen(scores, codes, [links], np.zeros(len(codes)))
+    assert_allclose(one.sigmoids, dual.sigmoids)
 
 
 @pytest.mark.parametrize("cut", ["min_cut", "set_to", "inc_by"])

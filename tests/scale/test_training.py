@@ -157,7 +157,7 @@ def two(cluster, client):
 
 
 def test_workers_killed_in_training_change_nothing(cluster, two, serial):
-    with Killer(cluster, [0.3, 0.6]) as killer:
+    with Killer(cluster, [0.3]) as killer:
         found = threads(client=two)
         while killer.killed < 1:
             found = threads(client=two)
@@ -172,7 +172,7 @@ def test_workers_killed_in_prediction_change_nothing(cluster, two, tmp_path):
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=8)
     job = {"model": tmp_path / "model", "source": tmp_path / "in.parquet", "min_rows": 8, "max_rows": 8}
     predict_parquet(target=tmp_path / "serial.parquet", **job)
-    with Killer(cluster, [0.2, 0.5]) as killer:
+    with Killer(cluster, [0.2]) as killer:
         round_ = 0
         while killer.killed < 1 or round_ < 1:
             round_ += 1

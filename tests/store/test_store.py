@@ -1,3 +1,4 @@
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -170,6 +171,27 @@ def test_concurrent_writes_are_all_kept_and_a_bad_one_fails_alone(database, proj
     assert isinstance(errors[0], InputError)
     with database.read() as c:
         assert c.execute(select(func.count()).select_from(judgement_table)).scalar_one() == 99
+
+
+def test_a_write_that_nobody_waits_for_any_more_is_left_out(database, project):
+    owner, key, item = project
+    writer, hold, started = Writer(database), threading.Event(), threading.Event()
+
+    def slow(connection):
+        started.set()
+        hold.wait(10)
+
+    first = writer.submit(slow)
+    started.wait(10)
+    given_up = writer.submit(lambda c: judgements.append(c, key, [vote("given-up", item[0], item[1], 1.0, owner.id)]))
+    kept = writer.submit(lambda c: judgements.append(c, key, [vote("kept", item[0], item[1], 1.0, owner.id)]))
+    assert given_up.cancel()
+    hold.set()
+    first.result(10)
+    assert kept.result(10) == 1
+    writer.close()
+    with database.read() as c:
+        assert [row["request_id"] for row in judgements.export_rows(c, key)] == ["kept"]
 
 
 @pytest.mark.parametrize("url, sentence", [("nonsense", "named by a URL"), ("mysql://x/y", "SQLite or PostgreSQL")])

@@ -196,6 +196,28 @@ def test_a_judge_cannot_do_what_owners_do_and_a_viewer_cannot_judge(studio):
     assert studio.client(viewer).get(f"/api/projects/{project}/items").json()["total"] == 6
 
 
+def test_losing_a_session_or_a_role_works_at_once(studio):
+    owner, judge = studio.person(), studio.person()
+    project = studio.project(owner)
+    studio.join(project, judge, "judge")
+    mine, theirs = studio.client(owner), studio.client(judge)
+    ask = f"/api/projects/{project}/questions/next"
+    assert theirs.post(ask).status_code == 200
+    assert mine.delete(f"/api/projects/{project}/members/{judge.id}").status_code == 204
+    assert theirs.post(ask).status_code == 404
+    assert theirs.get(f"/projects/{project}/results").status_code == 404
+    studio.join(project, judge, "viewer")
+    assert theirs.get(f"/projects/{project}/results").status_code == 200
+    assert theirs.post(ask).status_code == 403
+    assert theirs.delete("/api/sessions").status_code == 204
+    assert theirs.get(f"/projects/{project}/results", follow_redirects=False).status_code == 303
+    assert theirs.post(ask).status_code == 401
+    other = studio.client(judge)
+    with studio.database.write() as c:
+        people.set_password_hash(c, judge.id, studio.passwords.hash("another password"))
+    assert other.get("/api/me").status_code == 401
+
+
 def test_every_answer_carries_the_security_headers(studio):
     headers = studio.client().get("/health").headers
     assert "script-src 'self'" in headers["content-security-policy"]

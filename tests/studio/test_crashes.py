@@ -28,13 +28,14 @@ def start(url, port):
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2):
+        try:  # the voters are there at once, and nobody is served before them
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=30):
                 return process
         except OSError:
             time.sleep(0.1)
+    kill(process)
     raise AssertionError("the studio did not start")
 
 

@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from accord.errors import InputError
@@ -17,6 +18,7 @@ from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example
 from accord.workflows.refit import refit
 from accord.workflows.train import train
+from fuzzing import changed
 
 # Tests that fit models run on one kind of database, because they take longer.
 ON_ONE_DATABASE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -145,6 +147,10 @@ def test_only_owners_connect_and_a_new_address_ends_the_old_one(studio):
         assert studio.client(person).post(f"/api/projects/{project}/label-studio").status_code == status
         assert studio.client(person).delete(f"/api/projects/{project}/label-studio").status_code == status
     assert studio.client().post(f"/api/projects/{project}/label-studio").status_code == 401
+    assert (
+        f'data-api="/api/projects/{project}/label-studio"'
+        in studio.client(owner).get(f"/projects/{project}/people").text
+    )
     first, second = connect(studio, owner, project), connect(studio, owner, project)
     client = studio.client()
     assert client.get(f"{first}/health").status_code == 401
@@ -484,6 +490,8 @@ def test_answers_to_other_questions_are_ignored_and_counted(notes):
         (lambda body: body["annotation"].update(result=[mark(4, 8, "soap")]), "a span's quote must be its text; row 1"),
         (lambda body: body["annotation"].update(result=[mark(4, 800, None)]), "row 1 of tasks.json"),
         (lambda body: body["annotation"].update(updated_at="yesterday"), "a time is written as"),
+        (lambda body: body["annotation"].update(updated_at="0001-01-01T00:00:00+14:00"), "a time is written as"),
+        (lambda body: body["annotation"].update(lead_time=1e308), "a whole number of milliseconds"),
         (lambda body: body["annotation"].update(completed_by="x" * 600), "at most 500 characters"),
         (lambda body: body["task"]["data"].update(text="a\0b"), "no NUL character"),
         (lambda body: body["task"]["data"].clear(), "a question must be about a field of the data"),
@@ -497,6 +505,29 @@ def test_a_broken_event_stores_nothing_and_says_why(studio, notes, change, sente
     assert sentence in said
     assert "/tmp" not in said
     assert standing(studio, project) == []
+
+
+def test_whatever_is_sent_no_server_error_comes_back(studio, notes):
+    project, _ = notes
+    owner = studio.person()
+    studio.join(project, owner, "owner")
+    path, rng = connect(studio, owner, project), random.Random(7)
+    client = TestClient(studio.app, raise_server_exceptions=False)
+    bodies = {"webhook": event(result=[choice("praise"), mark(4, 8, "soup")]), "setup": {"schema": NOTES}}
+    for n in range(60):
+        name = "setup" if n % 10 == 0 else "webhook"
+        body = copy.deepcopy(bodies[name])
+        for _ in range(rng.randint(1, 3)):
+            body = changed(body, rng)
+        answer = client.post(f"{path}/{name}", content=json.dumps(body), headers={"content-type": "application/json"})
+        assert answer.status_code < 500, body
+        assert "\n" not in str(answer.json().get("detail", ""))
+    for depth in (300, 700, 900, 5000):
+        deep = f'{{"action": "ANNOTATION_CREATED", "annotation": {{"id": 1, "result": [{"[" * depth}{"]" * depth}]}}}}'
+        assert client.post(f"{path}/webhook", content=deep).status_code in (400, 422)
+        body = json.dumps(event(result=[choice("praise")])).replace('"meta": {}', f'"meta": {"[" * depth}{"]" * depth}')
+        body = body.replace('"The soup was superb."', f"{'[' * depth}{']' * depth}")
+        assert client.post(f"{path}/webhook", content=body).status_code in (400, 422)
 
 
 def test_votes_and_ratings_come_too(studio):

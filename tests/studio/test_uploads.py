@@ -155,6 +155,11 @@ def test_archives_stay_in_their_folder_and_within_bounds(studio, monkeypatch):
     monkeypatch.setattr("accord.studio.uploads._MOST_FILES", 3)
     many = upload(client, packed({f"{i}.csv": texts for i in range(4)}), "texts.zip")
     assert many.status_code == 422
+    halves = [("file", (f"{name}.zip", packed({f"{name}.csv": "a" * 600_000}))) for name in "ab"]
+    both = client.post("/api/projects", data={"name": "Halves", "word": "pairs"}, files=halves)
+    assert "when unpacked" in both.json()["detail"]
+    folder = [("file", (name, texts.encode())) for name in ("a", "a/b.csv")]
+    assert client.post("/api/projects", data={"name": "Folder", "word": "pairs"}, files=folder).status_code == 422
     twice = upload(client, packed({"a/t.csv": texts, "a\\t.csv": texts}), "texts.zip")
     assert twice.status_code == 422
 

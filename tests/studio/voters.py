@@ -134,11 +134,13 @@ async def crowd(url, tokens, *, project, think, during, seed=0):
         asyncio.create_task(voter(browser, project, record, stop, think, random.Random(rng.random())))
         for browser in browsers
     ]
-    await during(record)
-    stop.set()
-    await asyncio.gather(*people)
-    for browser in browsers:
-        browser.close()
+    try:
+        await during(record)
+    finally:
+        stop.set()
+        await asyncio.gather(*people)
+        for browser in browsers:
+            browser.close()
     return record
 
 

@@ -19,8 +19,8 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["OBJECTIVES", "CrfBlock", "blocked_crf_loss", "crf_blocks"]
 
 OBJECTIVES: dict[str, Callable[..., Loss]] = {"likelihood": negative_log_likelihood, "marginals": marginal_loss}
-# Nodes and edges of a block: some hundred threads, some tens of milliseconds of inference.
-BLOCK_COST = 20_000
+# Nodes and edges of a block: some thousand threads, some tens of milliseconds of inference.
+BLOCK_COST = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class CrfBlock:
 
 
 def crf_blocks(crf: GraphCRF, labels: IntArray) -> list[CrfBlock]:
-    """Blocks of whole graphs, of about 20,000 nodes and edges; graphs without an observed label are left out."""
+    """Blocks of whole graphs, of about 100,000 nodes and edges; graphs without an observed label are left out."""
     graphs = crf.graphs
     observed = np.bincount(graphs.node_graph[labels >= 0], minlength=graphs.n_graphs) > 0
     costs = (np.diff(graphs.node_offsets) + np.diff(graphs.edge_offsets))[observed]

@@ -88,10 +88,15 @@ class DualModel:
     temperature: float
     engine: str
     n_labels: int
+    tilt: FloatArray | None = None  # (2, n_labels) slope and offset of each label's log probability, if trained jointly
 
     def content(self, scores: FloatArray) -> FloatArray:
         """Log probabilities by content alone, shape (n_texts, n_labels)."""
-        return log_probabilities(scores, self.sigmoids)
+        log_p = log_probabilities(scores, self.sigmoids)
+        if self.tilt is None:
+            return log_p
+        log_p = log_p * self.tilt[0] + self.tilt[1]
+        return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1, keepdims=True))
 
     def gains(self, evidence: Sequence[Evidence]) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""

@@ -1,9 +1,11 @@
 """Joint training: content and link weights together, through the inference that will use them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy.linalg
 
 from accord.errors import InputError
 from accord.inference.graphs import Graphs
@@ -24,6 +26,7 @@ def fit_joint(
     codes: IntArray,
     evidence: Sequence[Evidence],
     *,
+    n_labels: int = 2,
     objective: str = "marginals",
     engine: str = "mean_field",
     strength: float = 0.01,
@@ -36,11 +39,11 @@ def fit_joint(
 
     Parameters
     ----------
-    scores : float array of shape (n_texts,)
-        Left-out content scores of the second label.
+    scores : float array of shape (n_texts,) or (n_texts, n_labels)
+        Left-out content scores, of the second label for two labels.
     codes : int array of shape (n_texts,)
-        0 or 1.
     evidence : sequence of Evidence
+    n_labels : int
     objective : {"marginals", "likelihood"}
         Mean log loss of the beliefs that the engine gives, or the Bethe likelihood of all labels together.
     engine : {"mean_field", "lbp", "exact"}
@@ -52,44 +55,75 @@ def fit_joint(
     """
     if objective not in OBJECTIVES:
         raise InputError(f"the objective must be one of {', '.join(OBJECTIVES)}; got {objective!r}.")
-    if np.asarray(scores).ndim != 1:
-        raise InputError("joint training needs two labels; there are more. Use training='dual'.")
-    dual = fit_dual(scores, codes, evidence, n_labels=2, engine=engine, recalibrate=False)
-    centre, spread = float(np.mean(scores)), float(np.std(scores)) or 1.0
-    nodes = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
+    dual = fit_dual(scores, codes, evidence, n_labels=n_labels, engine=engine, recalibrate=False)
+    content = _log_odds(scores, dual) if n_labels == 2 else _log_probabilities(scores, dual)
     blocks = [_standardised(kind, agreement) for kind, agreement in zip(evidence, dual.agreements, strict=True)]
-    widths = [block.shape[1] for block in blocks]
-    n_pairs = sum(len(block) for block in blocks)
-    edges = np.zeros((n_pairs, sum(widths)))
-    row = column = 0
-    for block in blocks:
-        edges[row : row + len(block), column : column + block.shape[1]] = block
-        row, column = row + len(block), column + block.shape[1]
+    edges = scipy.linalg.block_diag(*blocks) if blocks else np.empty((0, 0))
     ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
-    graphs, node_order, edge_order = Graphs.from_edges(np.zeros((len(codes), 2)), ends, np.zeros(n_pairs)).components()
-    crf = GraphCRF(graphs, nodes[node_order], edges[edge_order])
-    slope, offset = dual.sigmoids[:, 0]
-    start = np.concatenate(
-        [[slope * spread, offset + slope * centre], *(np.append(a.weights, a.offset) for a in dual.agreements)]
-    )
+    layout = Graphs.from_edges(np.zeros((len(codes), n_labels)), ends, np.zeros(len(ends)))
+    graphs, node_order, edge_order = layout.components()
+    crf = GraphCRF(graphs, content.features[node_order], edges[edge_order])
+    # The gain of equal labels is the log odds of agreement plus this, see same_label_gains.
+    offset = np.log(n_labels - 1.0)
+    start = np.concatenate([content.start, *(np.append(a.weights, a.offset + offset) for a in dual.agreements)])
+    free = np.concatenate([content.free, np.arange(crf.n_node_weights, crf.n_weights)])
     infer: Callable[[Graphs], Marginals] = partial(ENGINES[engine], tol=1e-9, max_iter=1000, warn=False)
     chosen = infer if objective == "marginals" else bethe
 
     def drawn_back(weights: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = loss(weights)
+        every = np.zeros(crf.n_weights)
+        every[free] = weights
+        value, gradient = loss(every)
         away = weights - start
-        return value + 0.5 * strength * float(away @ away), gradient + strength * away
+        return value + 0.5 * strength * float(away @ away), gradient[free] + strength * away
 
     with (workers or Workers()).open(crf_blocks(crf, codes[node_order])) as opened:
         loss = blocked_crf_loss(opened, len(codes), objective=objective, infer=chosen)
         weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
-    agreements, place = [], 2
-    for agreement, width in zip(dual.agreements, widths, strict=True):
-        own_weights = weights[place : place + width]
-        agreements.append(Agreement(agreement.centre, agreement.spread, own_weights[:-1], float(own_weights[-1])))
-        place += width
-    sigmoids = np.array([[weights[0] / spread], [weights[1] - weights[0] * centre / spread]])
-    return DualModel(sigmoids, tuple(agreements), (1.0,) * len(agreements), 1.0, engine, 2)
+    agreements, place = [], len(content.start)
+    for agreement, block in zip(dual.agreements, blocks, strict=True):
+        *own_weights, bias = weights[place : place + block.shape[1]]
+        agreements.append(Agreement(agreement.centre, agreement.spread, np.array(own_weights), float(bias - offset)))
+        place += block.shape[1]
+    trained = replace(dual, agreements=tuple(agreements))
+    return content.put(trained, weights[: len(content.start)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Content:
+    """How the content enters the CRF: node features, the node weights that are trained, their start and their place."""
+
+    features: FloatArray  # (n_texts, n_features)
+    free: IntArray  # (n_trained,) positions among the node weights
+    start: FloatArray  # (n_trained,) the dual classifier
+    put: Callable[[DualModel, FloatArray], DualModel]
+
+
+def _log_odds(scores: FloatArray, dual: DualModel) -> _Content:
+    """Two labels: one slope and one offset of the standardised score."""
+    centre, spread = float(np.mean(scores)), float(np.std(scores)) or 1.0
+    slope, offset = dual.sigmoids[:, 0]
+
+    def put(model: DualModel, weights: FloatArray) -> DualModel:
+        sigmoids = np.array([[weights[0] / spread], [weights[1] - weights[0] * centre / spread]])
+        return replace(model, sigmoids=sigmoids)
+
+    features = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
+    return _Content(features, np.arange(2), np.array([slope * spread, offset + slope * centre]), put)
+
+
+def _log_probabilities(scores: FloatArray, dual: DualModel) -> _Content:
+    """More labels: a slope and an offset of each label's own log probability."""
+    k = dual.n_labels
+    features = np.column_stack([dual.content(scores), np.ones(len(scores))])
+    places = np.arange(k * (k + 1)).reshape(k, k + 1)  # node weights, one row a label
+    free = np.concatenate([np.diagonal(places), places[:, k]])
+    return _Content(
+        features,
+        free,
+        np.concatenate([np.ones(k), np.zeros(k)]),
+        lambda model, weights: replace(model, tilt=weights.reshape(2, k)),
+    )
 
 
 def _standardised(kind: Evidence, agreement: Agreement) -> FloatArray:

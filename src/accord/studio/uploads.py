@@ -39,59 +39,73 @@ def received(files: Sequence[UploadFile], config: UploadFile | None = None) -> I
     with tempfile.TemporaryDirectory(prefix="accord-upload-") as work:
         root = Path(work)
         try:
+            kept = _Folder(root / "files")
             for file in files:
-                _keep(file, root / "files")
-            sent = _keep(config, root / "config") if config is not None and config.filename else None
-            yield _sorted_out(root / "files", sent)
+                kept.take(file)
+            described = None
+            if config is not None and config.filename:
+                described = _Folder(root / "config").take(config)
+            yield _sorted_out(root / "files", described)
         except InputError as error:
             sentence = str(error).replace(f"{root / 'files'}/", "").replace(f"{root / 'files'}", "the upload")
             raise type(error)(sentence) from None
 
 
-def _keep(file: UploadFile, folder: Path) -> Path | None:
-    path = _place(folder, file.filename or "upload")
-    with path.open("wb") as out:
-        shutil.copyfileobj(file.file, out, _CHUNK)
-    if path.suffix == ".zip":
-        _unpack(path, folder)
+@dataclass
+class _Folder:
+    """A folder of uploaded files, with bounds on what archives may bring into it, all together."""
+
+    root: Path
+    n_bytes: int = 0
+    n_files: int = 0
+
+    def take(self, file: UploadFile) -> Path | None:
+        """Keep a file; returns where, or ``None`` for an archive, of which the content is kept."""
+        path = self._place(file.filename or "upload")
+        with path.open("wb") as out:
+            shutil.copyfileobj(file.file, out, _CHUNK)
+        if path.suffix != ".zip":
+            return path
+        try:
+            self._unpack(path)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+            raise InputError(f"this is not an archive that can be unpacked: {error}. Pack it again.") from None
         path.unlink()
         return None
-    return path
 
+    def _place(self, name: str) -> Path:
+        """Where a file of this name goes: inside the folder, whatever the name says."""
+        parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
+        safe = [_UNHARMFUL.sub("_", part).lstrip(". ")[-100:] for part in parts[-5:]]
+        path = self.root.joinpath(*(safe or ["upload"]))
+        path = path.with_suffix(path.suffix.lower())
+        taken = path.exists()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:  # a file has the name of the folder
+            taken = True
+        if taken:
+            raise InputError(
+                f"each file of an upload has a name of its own; two are called {name[-100:]!r}. Rename one."
+            )
+        return path
 
-def _place(folder: Path, name: str) -> Path:
-    """Where a file of this name goes: inside the folder, whatever the name says."""
-    parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
-    safe = [_UNHARMFUL.sub("_", part).lstrip(". ")[-100:] for part in parts[-5:]]
-    path = folder.joinpath(*(safe or ["upload"]))
-    path = path.with_suffix(path.suffix.lower())
-    if path.exists():
-        raise InputError(f"each file of an upload has a name of its own; two are called {name[-100:]!r}. Rename one.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def _unpack(path: Path, folder: Path) -> None:
-    total = 0
-    try:
+    def _unpack(self, path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
-            members = [
-                entry for entry in archive.infolist() if not entry.is_dir() and not _HIDDEN.search(entry.filename)
-            ]
-            if len(members) > _MOST_FILES:
-                raise InputError(f"an archive has at most {_MOST_FILES:,} files; this one has {len(members):,}.")
-            for member in members:
-                with archive.open(member) as packed, _place(folder, member.filename).open("wb") as out:
+            members = [entry for entry in archive.infolist() if not entry.is_dir()]
+            self.n_files += len(members)
+            if self.n_files > _MOST_FILES:
+                raise InputError(f"archives have at most {_MOST_FILES:,} files; these have {self.n_files:,}.")
+            for member in (entry for entry in members if not _HIDDEN.search(entry.filename)):
+                with archive.open(member) as packed, self._place(member.filename).open("wb") as out:
                     while chunk := packed.read(_CHUNK):
-                        total += len(chunk)  # what is there counts, not what the archive says
-                        if total > _MOST_UNPACKED:
+                        self.n_bytes += len(chunk)  # what is there counts, not what the archive says
+                        if self.n_bytes > _MOST_UNPACKED:
                             raise InputError(
-                                f"an archive has at most {_MOST_UNPACKED:,} bytes when unpacked; this one has more. "
-                                "Split it."
+                                f"archives have at most {_MOST_UNPACKED:,} bytes when unpacked; these have more. "
+                                "Split them."
                             )
                         out.write(chunk)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise InputError(f"this is not an archive that can be unpacked: {error}. Pack it again.") from None
 
 
 def _sorted_out(root: Path, config: Path | None) -> Received:

@@ -20,7 +20,7 @@ from accord.store import projects
 from accord.store.projects import StoredItem, StoredProject
 from accord.workflows.import_ import project_of_files
 
-__all__ = ["Questions", "alone_in_threads", "known_texts", "match_config", "n_ranks_of", "read_tasks"]
+__all__ = ["Questions", "alone_in_threads", "as_json", "known_texts", "match_config", "n_ranks_of", "read_tasks"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read_tasks(
     """Tasks as tables, by the rules of files of Label Studio."""
     with tempfile.TemporaryDirectory(prefix="accord-label-studio-") as work:
         folder = Path(work)
-        (folder / "tasks.json").write_text(json.dumps(list(tasks)), encoding="utf-8")
+        (folder / "tasks.json").write_text(as_json(list(tasks)), encoding="utf-8")
         (folder / "config.xml").write_text(questions.raw, encoding="utf-8", errors="replace")
         try:
             read = project_of_files(
@@ -88,6 +88,14 @@ def read_tasks(
             if isinstance(cell, str) and "\0" in cell:
                 raise InputError(f"a text has no NUL character; {cell[:40]!r} has one. Mend the task.")
     return read
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON, the same for equal values."""
+    try:
+        return json.dumps(value, sort_keys=True)
+    except RecursionError:
+        raise InputError("JSON may not be nested more than a few hundred deep; this is. Flatten it.") from None
 
 
 def alone_in_threads(read: Project) -> Project:

@@ -1,7 +1,6 @@
 """Receive: annotations of Label Studio as judgements of a project, each once, as they are there now."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from accord.workflows.exchange import judgement_of
 from accord.workflows.label_studio import (
     Questions,
     alone_in_threads,
+    as_json,
     known_texts,
     match_config,
     n_ranks_of,
@@ -110,9 +110,9 @@ def _name(annotation: int | str) -> str:
 
 
 def _change(project: StoredProject, questions: Questions, note: _Annotation, task: _Task) -> Change:
-    asked = {*questions.main, questions.spans}
+    asked = [name for name in (*questions.main, questions.spans) if name is not None]
     kept = [result for result in note.result if result.get("from_name") in asked]
-    content = json.dumps([kept, note.was_cancelled, task.data], sort_keys=True)
+    content = as_json([kept, note.was_cancelled, task.data])
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     answer = ForeignAnswer(_name(note.id), _moment(note.updated_at or note.created_at), digest)
     annotation = {
@@ -139,9 +139,9 @@ def _moment(text: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise InputError(f"a time is written as in 2026-01-31T12:00:00Z; {text[:40]!r} is not.") from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def keep(connection: Connection, project: StoredProject, changes: Sequence[Change]) -> dict[str, int]:

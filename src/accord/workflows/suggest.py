@@ -81,18 +81,15 @@ def suggest(
 
 
 def _asked(project: StoredProject, tasks: Sequence[Any], questions: Questions) -> Project:
-    """The texts that tasks ask about, with one row of ``judgements`` a question that names them; it says nothing."""
-    names = questions.main[:1]
+    """The texts that tasks ask about, with one row of ``judgements`` a task that names them and says nothing."""
+    name = questions.main[0]
+    control = questions.config.controls[name]
+    value = _ONE_ANSWER.get(control.tag) or {"choices": list(control.values[:1])}
     marked = []
     for place, task in enumerate(tasks):
         if not isinstance(task, Mapping) or not isinstance(task.get("data"), Mapping):
             raise InputError(f"a task has an id and data; task {place + 1} of {len(tasks)} has not. Send tasks.")
-        results = []
-        for name in names:
-            control = questions.config.controls[name]
-            value = _ONE_ANSWER.get(control.tag) or {"choices": list(control.values[:1])}
-            results.append(questions.result(name, value, id="asked"))
-        annotation = {"id": place, "result": results}
+        annotation = {"id": place, "result": [questions.result(name, value, id="asked")]}
         marked.append({"id": task.get("id", place), "data": task["data"], "annotations": [annotation]})
     read = read_tasks(project, marked, questions, rules=Rules(n_ranks=n_ranks_of(project)), drop_bad=True)
     return alone_in_threads(read) if project.word == "threads" else read

@@ -102,6 +102,17 @@ def test_an_export_that_would_hold_nothing_is_refused(tmp_path, capsys):
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.parametrize("seconds", [1e308, 1e300, -5, 1e17])
+def test_a_time_that_is_none_is_refused_with_its_row(tmp_path, seconds):
+    tasks = json.loads((SAMPLES / "label_studio/reviews.json").read_text(encoding="utf-8"))
+    tasks[0]["annotations"][0]["lead_time"] = seconds
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    with pytest.raises(InputError, match="response_ms must be a whole number of milliseconds; row 1 of") as error:
+        import_files([path], tmp_path / "p", config=SAMPLES / "label_studio/reviews.xml")
+    assert len(str(error.value)) < 600
+
+
 def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n")

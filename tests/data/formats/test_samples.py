@@ -1,11 +1,13 @@
 """Each tool's files, in the shape that the tool writes, become the right records."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from accord.data.formats.registry import detect, format_names
 from accord.errors import InputError
+from accord.workflows.export import export_as
 from accord.workflows.import_ import import_files, project_of_files
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -257,6 +259,13 @@ def test_convokit_corpora_become_threads():
     items = project.frames()["items"]
     assert items["reply_to"].tolist() == [None, "q1", "c1"]
     assert items["meta.likes"].tolist() == ["3", "5", None]
+
+
+def test_convokit_times_are_written_as_numbers(tmp_path):
+    project = read("convokit")
+    export_as(project, tmp_path / "corpus", form="convokit")
+    lines = (tmp_path / "corpus" / "utterances.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["timestamp"] for line in lines] == [1767225600, 1767225660, 1767225700]
 
 
 def test_all_our_ideas_votes_and_non_votes():

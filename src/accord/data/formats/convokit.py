@@ -156,9 +156,14 @@ def _utterances(project: Project) -> Iterator[dict[str, Any]]:
             "speaker": row["author_id"] or "unknown",
             "meta": {name[5:]: value for name, value in row.items() if name.startswith("meta.") and value is not None},
             "reply-to": row["reply_to"],
-            "timestamp": row["timestamp"],
+            "timestamp": _moment(row["timestamp"]),
             "vectors": [],
         }
+
+
+def _moment(text: str | None) -> int | str | None:
+    """A time as the number that it was: ConvoKit sorts by it."""
+    return int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 16 else text
 
 
 FORMAT = Format(_SOURCE, "a ConvoKit corpus", _detect, _read, _write)

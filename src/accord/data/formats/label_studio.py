@@ -1,5 +1,6 @@
 """Label Studio: tasks with annotations as JSON, and the flat JSON_MIN and CSV that it exports too."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,7 +176,7 @@ class _Reader:
         cells = {
             "annotator_id": as_text(person),
             "created_at": annotation.created_at,
-            "response_ms": None if annotation.lead_time is None else round(annotation.lead_time * 1000),
+            "response_ms": None if annotation.lead_time is None else _milliseconds(annotation.lead_time),
         }
         if annotation.ground_truth:
             self.context.lost["marks of ground truth are not kept"] += 1
@@ -381,8 +382,13 @@ def _whole(value: Any) -> int | None:
     """A whole number, also one in quotation marks."""
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _milliseconds(seconds: float) -> float | str:
+    """A time as it is written; one beyond all numbers as a text, which is refused with its row."""
+    return round(seconds * 1000) if math.isfinite(seconds * 1000) else str(seconds)
 
 
 _STEPS = {

@@ -11,6 +11,7 @@ from accord.typing import BoolArray, IntArray
 
 __all__ = ["Problem", "Problems"]
 
+_LONGEST_SHOWN = 200  # characters of a value
 _KEPT_EXAMPLES = 20
 
 
@@ -25,7 +26,8 @@ class Problem:
     cure: str
 
     def __str__(self) -> str:
-        return f"{self.rule}; row {self.row:,} of {self.file} has {self.value}. {self.cure}"
+        value = self.value if len(self.value) <= _LONGEST_SHOWN else f"{self.value[:_LONGEST_SHOWN]}…"
+        return f"{self.rule}; row {self.row:,} of {self.file} has {value}. {self.cure}"
 
 
 @dataclass

@@ -188,8 +188,11 @@ class PreferenceRanker(PairAnswers, PairSettings, WithWorkers, ClassifierMixin, 
         self._voted = np.arange(self.items_.n_items)
         x, reader = self._inputs(self.items_), VoteReader(self.items_.ids)
         points = choose_points(x, min(500 if self.n_inducing is None else self.n_inducing, x.n), rng)
-        parts = [next(reader(blocks[place])) for place in np.sort(rng.permutation(len(blocks))[:8])]
-        left, right, value, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        parts = [next(reader(blocks[place])) for place in np.sort(rng.permutation(len(blocks))[:4])]
+        left, right, value, weight = (
+            np.concatenate([column[:_HYPER_SAMPLE] for column in columns]) for columns in zip(*parts, strict=True)
+        )
+        del parts
         some = Votes(left, right, value, weight, x.n)
         self._learn_kernel(
             x, points, some, "fixed" if self.hyperparameters is not None else _LEARN[self.length_scales], rng

@@ -9,6 +9,7 @@ from accord.experiments.links.conditions import Condition
 from accord.features.links import LinkedPairs, linked_pairs, unit_rows
 from accord.features.neighbours import Neighbours
 from accord.inference.iterated import iterate_labels
+from accord.learning.chosen import fit_chosen
 from accord.learning.cut import fit_cut
 from accord.learning.dual import DualModel, Evidence, fit_dual
 from accord.learning.joint import fit_joint
@@ -17,7 +18,7 @@ from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import ridge_dual
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Outcome", "Outcomes", "beyond", "paper_recipe"]
+__all__ = ["Outcome", "Outcomes", "beyond", "default_beliefs", "paper_recipe"]
 
 SET_TO = (0.6, 0.8, 1.0)
 INC_BY = (0.05, 0.15, 0.25)
@@ -82,24 +83,22 @@ def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: in
         model = _fit(scores, condition, evidence, engine=engine, strength=0.0)
         outcomes |= {"content": _content(model, scores, condition), name: _beliefs(model, scores, condition, evidence)}
     outcomes |= _cuts(scores, condition)
-    outcomes |= _neighbours(first, condition, train, test, seed)
+    content_labels = np.where(outcomes["content"].right, codes[~where], 1 - codes[~where])
+    start = content_labels[np.searchsorted(np.flatnonzero(~where), test)]
+    outcomes |= _neighbours(start, condition, train, test, seed)
     return outcomes
 
 
 def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
-    """Better content, link evidence beyond the window's words, implicit links, joint training."""
+    """Better content, link evidence beyond the window's words, implicit links, joint training, and a choice."""
     where = _mask(train, condition)
-    in_train = where[condition.pairs.ends[:, 0]]
-    targets = np.where(condition.same, 1.0, -1.0)
-    link = _ridge_scores(condition.window_gram, targets, condition.debates[condition.pairs.ends[:, 0]], in_train)
-    votes = np.where(condition.codes == 1, 1.0, -1.0)
+    link = _link_scores(condition, where)
     plain, stance = (
-        Scores(_ridge_scores(gram, votes, condition.debates, where), link, where)
+        Scores(_content_scores(condition, gram, where), link, where)
         for gram in (condition.plain_gram, condition.stance_gram)
     )
     told = [Evidence(condition.pairs.ends, link[:, None])]
     meta = [Evidence(condition.pairs.ends, np.column_stack([link, condition.link_meta]))]
-    both = [*told, Evidence(condition.near, condition.near_similarity)]
     outcomes: Outcomes = {}
     model = _fit(plain, condition, told)
     outcomes["content_words"] = _content(model, plain, condition)
@@ -108,14 +107,45 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
     outcomes["content_stance"] = _content(model, stance, condition)
     outcomes["links_stance"] = _beliefs(model, stance, condition, told)
     outcomes["meta"] = _beliefs(_fit(stance, condition, meta), stance, condition, meta)
-    outcomes["implicit"] = _beliefs(
-        _fit(stance, condition, both, scales=[(1.0,), IMPLICIT_SCALES]), stance, condition, both
-    )
-    for name, objective in (("joint", "marginals"), ("joint_likelihood", "likelihood")):
-        part = _part(stance, condition, both, train=True)
-        joint = fit_joint(*part, objective=objective)
-        outcomes[name] = _beliefs(joint, stance, condition, both)
+    both = _with_implicit(stance, condition)
+    part = _part(stance, condition, both, train=True)
+    models = {
+        "implicit": _fit(stance, condition, both, scales=[(1.0,), IMPLICIT_SCALES]),
+        "joint_marginals": fit_joint(*part, objective="marginals"),
+        "joint_likelihood": fit_joint(*part, objective="likelihood"),
+        "chosen": fit_chosen(*part, condition.debates[where], scales=[(1.0,), IMPLICIT_SCALES]),
+    }
+    for name, fitted in models.items():
+        outcomes[name] = _beliefs(fitted, stance, condition, both)
     return outcomes
+
+
+def default_beliefs(condition: Condition, train: IntArray, test: IntArray) -> FloatArray:
+    """What the default model, trained on some texts, believes of others; shape (n_test, 2)."""
+    where = _mask(train, condition)
+    stance = Scores(_content_scores(condition, condition.stance_gram, where), _link_scores(condition, where), where)
+    evidence = _with_implicit(stance, condition)
+    content, _, part = _part(stance, condition, evidence, train=False)
+    model = _fit(stance, condition, evidence, scales=[(1.0,), IMPLICIT_SCALES])
+    beliefs = model.beliefs(content, part, warn=False)
+    return beliefs[np.searchsorted(np.flatnonzero(~where), test)]
+
+
+def _with_implicit(scores: Scores, condition: Condition) -> list[Evidence]:
+    return [
+        Evidence(condition.pairs.ends, scores.link[:, None]),
+        Evidence(condition.near, condition.near_similarity),
+    ]
+
+
+def _content_scores(condition: Condition, gram: FloatArray, where: BoolArray) -> FloatArray:
+    return _ridge_scores(gram, np.where(condition.codes == 1, 1.0, -1.0), condition.debates, where)
+
+
+def _link_scores(condition: Condition, where: BoolArray) -> FloatArray:
+    first = condition.pairs.ends[:, 0]
+    targets = np.where(condition.same, 1.0, -1.0)
+    return _ridge_scores(condition.window_gram, targets, condition.debates[first], where[first])
 
 
 def _machine() -> LinearSVC:
@@ -198,11 +228,13 @@ def _cuts(scores: Scores, condition: Condition) -> Outcomes:
     return outcomes
 
 
-def _neighbours(first: LinearSVC, condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
-    """Local classifiers with true neighbour labels, and the iterative classifiers made of them."""
+def _neighbours(start: IntArray, condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
+    """Local classifiers with true neighbour labels, and the iterative classifiers made of them.
+
+    ``start`` are the content labels of the test texts; texts without a link keep them.
+    """
     codes, words = condition.codes, condition.words
     asked = _among(condition.pairs, test)
-    start = np.asarray(first.predict(unit_rows(words[test])), dtype=np.int64)
     outcomes = {}
     for kind in ("presence", "count", "window"):
         every = Neighbours(kind, condition.pairs, n_labels=2, words=condition.windows)
@@ -211,7 +243,8 @@ def _neighbours(first: LinearSVC, condition: Condition, train: IntArray, test: I
         outcomes[f"local_{kind}"] = Outcome(local.predict(joined[test]) == codes[test])
         around = Neighbours(kind, asked, n_labels=2, words=condition.windows[_kept(condition.pairs, test)])
         relabel = local_labeller(local, words[test], around.row, n_neighbour_features=around.n_features)
-        labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=np.random.default_rng(seed))
+        order = np.random.default_rng(seed)
+        labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=order, free=asked.connected)
         outcomes[f"iterative_{kind}"] = Outcome(labels == codes[test])
     return outcomes
 

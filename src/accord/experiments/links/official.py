@@ -12,7 +12,7 @@ from accord.typing import AnyArray, FloatArray, IntArray
 __all__ = ["official_rows"]
 
 # Row of the table: which document scores, whether the segments of a speaker are tied, which agreement scores, and α.
-# The figures are those of the corpus's distribution (development, test; two test figures where two cuts are minimal).
+# The figures are those of the corpus's distribution (development, test).
 SETTINGS: dict[str, tuple[str, bool, str | None, float]] = {
     "single_segments": ("individual", False, None, 0.0),
     "same_speaker": ("individual", True, None, 0.0),

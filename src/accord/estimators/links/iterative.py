@@ -3,30 +3,29 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
-from accord.data.links import Links
 from accord.errors import InputError
-from accord.features.links import LinkedTexts, linked_texts, pair_texts, unit_rows
+from accord.estimators.links.linked import LinkedClassifier
+from accord.features.links import LinkedTexts, pair_texts, unit_rows
 from accord.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
 from accord.features.stance import WORD
 from accord.inference.iterated import iterate_labels
 from accord.learning.local import joined_features, local_labeller
-from accord.typing import AnyArray
+from accord.typing import IntArray
 
 __all__ = ["IterativeClassifier"]
 
 
-class IterativeClassifier(ClassifierMixin, BaseEstimator):
+class IterativeClassifier(LinkedClassifier):
     """Labels of linked texts by a classifier that sees words and the current labels of neighbours ([BBB11] 3.4).
 
-    A content classifier gives the first labels. Then, in a new random order each round, every text is labelled again
-    given the labels of its neighbours, until nothing changes. The local classifier is trained on true labels.
+    A content classifier gives the first labels. Then, in a new random order each round, every linked text is labelled
+    again given the labels of its neighbours, until nothing changes; a text without a link keeps its first label. The
+    local classifier is trained on true labels.
 
     Parameters
     ----------
@@ -62,78 +61,41 @@ class IterativeClassifier(ClassifierMixin, BaseEstimator):
         self.token_pattern = token_pattern
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None
-    ) -> "IterativeClassifier":
-        """Fit on texts with known labels.
-
-        Parameters
-        ----------
-        X : table or array
-            See :func:`~accord.features.links.linked_texts`.
-        y : array of shape (n_texts,)
-        links : Links, optional
-        groups : array of shape (n_texts,), optional
-            Not needed here; taken so that both classifiers of links are called alike.
-        ids : array of shape (n_texts,), optional
-        """
+    def _check_settings(self) -> None:
         if self.features not in NEIGHBOUR_FEATURES:
             raise InputError(f"features must be one of {', '.join(NEIGHBOUR_FEATURES)}; got {self.features!r}.")
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
-        labels = np.asarray(y)
-        if labels.shape != (texts.n_texts,) or pd.isna(labels).any():
-            raise InputError(f"y must have one label a text and none missing; there are {texts.n_texts} texts.")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError(f"training needs two labels or more; all {len(codes)} texts are {self.classes_[0]!r}.")
+        if self.max_iter < 1:
+            raise InputError(f"max_iter must be 1 or more; got {self.max_iter!r}.")
+
+    def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
         self.vectoriser_ = self._vectoriser().fit(texts.content) if texts.is_text else None
         self.window_vectoriser_ = None
         if self.features == "window":
             if texts.contexts is None or not len(texts.contexts):
                 raise InputError("window features need links with contexts; there are none. Use features='count'.")
             self.window_vectoriser_ = self._vectoriser().fit(texts.contexts)
-        words = self._words(texts)
+        words = self._features(texts)
         neighbours = self._neighbours(texts)
         machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=self.random_state)
         self.content_ = clone(machine if self.content is None else self.content).fit(unit_rows(words), codes)
         joined = joined_features(words, neighbours.matrix(codes))
         self.local_ = clone(machine if self.local is None else self.local).fit(joined, codes)
-        return self
+        self.n_features_in_ = words.shape[1]
 
-    def predict(
-        self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
-    ) -> AnyArray:
-        """Labels, shape (n_texts,).
-
-        Parameters
-        ----------
-        X, links, groups, ids
-            As in :meth:`fit`.
-        known : array of shape (n_texts,), optional
-            Labels that are known for certain, missing elsewhere; they are never changed.
-        """
-        check_is_fitted(self, "local_")
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
-        words, neighbours = self._words(texts), self._neighbours(texts)
+    def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
+        words, neighbours = self._features(texts), self._neighbours(texts)
         start = np.asarray(self.content_.predict(unit_rows(words)), dtype=np.int64)
-        free = np.ones(texts.n_texts, dtype=bool)
+        free = texts.pairs.connected
         if known is not None:
-            given = pd.Categorical(np.asarray(known, dtype=object), categories=self.classes_).codes
-            free = given < 0
-            start = np.where(free, start, given)
+            start = np.where(known < 0, start, known)
+            free = free & (known < 0)
         labeller = local_labeller(self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features)
         order = np.random.default_rng(self.random_state)
         labels, _ = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
-        return np.asarray(self.classes_[labels])
+        return labels
 
     def _vectoriser(self) -> CountVectorizer:
         return CountVectorizer(binary=True, token_pattern=self.token_pattern, dtype=np.float64)
-
-    def _words(self, texts: LinkedTexts) -> sp.csr_matrix:
-        if texts.is_text and self.vectoriser_ is None:
-            raise InputError("the model was fitted on features; it cannot read texts. Give features.")
-        vectoriser: Any = self.vectoriser_
-        return sp.csr_matrix(vectoriser.transform(texts.content) if texts.is_text else texts.content)
 
     def _neighbours(self, texts: LinkedTexts) -> Neighbours:
         words = None

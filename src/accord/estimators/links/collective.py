@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.estimators.base import WithWorkers
+from accord.estimators.links.linked import LinkedClassifier
 from accord.features.links import (
     LinkedTexts,
     kind_features,
@@ -23,9 +24,10 @@ from accord.features.links import (
 )
 from accord.features.stance import open_vocabulary, stance_text, window_words
 from accord.inference.linked import ENGINES
+from accord.learning.chosen import fit_chosen
 from accord.learning.cut import CUTS, fit_cut
 from accord.learning.dual import Evidence, calibrated, fit_dual, fit_temperature
-from accord.learning.joint import fit_joint
+from accord.learning.joint import OBJECTIVES, fit_joint
 from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import RidgeScorer
 from accord.typing import AnyArray, FloatArray, IntArray
@@ -37,7 +39,7 @@ IMPLICIT_SCALES = (0.0, 0.15, 0.3)
 BETAS = {"set_to": 0.8, "inc_by": 0.15}
 
 
-class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
+class CollectiveClassifier(WithWorkers, LinkedClassifier):
     """Labels of linked texts from their words, their neighbours', and the words around the links ([BBB11]).
 
     A content classifier says which label a text has, a link classifier whether two linked texts have the same one, for
@@ -48,8 +50,10 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     ----------
     inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
         The last three hold two labels only and give labels without graded beliefs.
-    training : {"dual", "joint"}
-        Classifiers and links fitted apart, or a pairwise CRF over both (two labels).
+    training : {"dual", "joint", "auto"}
+        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), or "dual" or "joint" by
+        likelihood, whichever labels more training texts rightly that were left out with their group ("auto"; "dual"
+        where every text is its own group).
     objective : {"marginals", "likelihood"}
         What joint training optimises.
     vectoriser : transformer, optional
@@ -128,26 +132,9 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.client = client
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None
-    ) -> "CollectiveClassifier":
-        """Fit on texts with known labels.
-
-        Parameters
-        ----------
-        X : table or array
-            See :func:`~accord.features.links.linked_texts`.
-        y : array of shape (n_texts,)
-        links : Links, optional
-            Links between any texts; those among the rows of X are used.
-        groups : array of shape (n_texts,), optional
-            The debate or thread of each text.
-        ids : array of shape (n_texts,), optional
-            Needed when X is an array.
-        """
-        self._check_settings()
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
-        self.classes_, codes = self._encode(y, texts)
+    def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
+        if len(self.classes_) > 2 and self.inference in CUTS:
+            raise InputError(f"a cut holds two labels; there are {len(self.classes_)}. Use 'mean_field' or 'lbp'.")
         groups = texts.groups if len(np.unique(texts.groups)) > 1 else np.arange(texts.n_texts)
         self.vectoriser_, self.comparer_ = None, None
         if texts.is_text:
@@ -161,31 +148,16 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if self.inference in CUTS:
             self._fit_cut(scores, codes, texts, link_scores)
         else:
-            self._fit_beliefs(scores, codes, self._evidence(texts, features, link_scores))
+            self._fit_beliefs(scores, codes, groups, self._evidence(texts, features, link_scores))
         self.n_features_in_ = features.shape[1]
-        return self
 
     def predict_proba(
         self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
     ) -> FloatArray:
-        """Beliefs, shape (n_texts, n_labels).
-
-        Parameters
-        ----------
-        X, links, groups, ids
-            As in :meth:`fit`.
-        known : array of shape (n_texts,), optional
-            Labels that are known for certain, missing (``None`` or NaN) elsewhere; they hold, and they inform the rest.
-        """
-        check_is_fitted(self, "model_")
-        return self._beliefs(linked_texts(X, links=links, groups=groups, ids=ids), known)[0]
-
-    def predict(
-        self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
-    ) -> AnyArray:
-        """The most believed label of each text, shape (n_texts,); see :meth:`predict_proba`."""
-        beliefs = self.predict_proba(X, links=links, groups=groups, ids=ids, known=known)
-        return np.asarray(self.classes_[beliefs.argmax(axis=1)])
+        """Beliefs, shape (n_texts, n_labels); arguments as in :meth:`predict`."""
+        check_is_fitted(self, "n_features_in_")
+        texts = linked_texts(X, links=links, groups=groups, ids=ids)
+        return self._beliefs(texts, self._known(known, texts))[0]
 
     def explain(
         self,
@@ -215,12 +187,12 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         DataFrame
             ``kind`` (content, word, link, similar), ``reason``, ``effect``, strongest first.
         """
-        check_is_fitted(self, "model_")
+        check_is_fitted(self, "n_features_in_")
         if self.inference in CUTS:
             raise InputError(f"inference={self.inference!r} gives labels without reasons. Use 'mean_field' or 'lbp'.")
         texts = linked_texts(X, links=links, groups=groups, ids=ids)
         row = texts.position(str(text))
-        beliefs, features, scores, evidence = self._beliefs(texts, known)
+        beliefs, features, scores, evidence = self._beliefs(texts, self._known(known, texts))
         label = int(beliefs[row].argmax())
         log_p = self.model_.content(scores[[row]])[0]
         reasons = [("content", f"all words: {self.classes_[label]}", _odds(log_p, label))]
@@ -242,40 +214,27 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _check_settings(self) -> None:
         for name, value, choices in (
             ("inference", self.inference, [*ENGINES, *CUTS]),
-            ("training", self.training, ["dual", "joint"]),
+            ("training", self.training, ["dual", "joint", "auto"]),
+            ("objective", self.objective, list(OBJECTIVES)),
         ):
             if value not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
+        for name, size in (("alpha", self.alpha), ("theta", self.theta)):
+            if size != "auto" and (isinstance(size, str) or size < 0.0):
+                raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {size!r}.")
+        if self.beta is not None and not 0.0 <= self.beta <= 1.0:
+            raise InputError(f"beta must be from 0 to 1; got {self.beta!r}.")
+        for name, number, least in (("implicit", self.implicit, 0), ("n_folds", self.n_folds, 2)):
+            if number < least:
+                raise InputError(f"{name} must be {least} or more; got {number!r}.")
         if self.training == "joint" and self.inference in CUTS:
             raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
-
-    def _encode(self, y: Any, texts: LinkedTexts) -> tuple[AnyArray, IntArray]:
-        labels = np.asarray(y)
-        if labels.shape != (texts.n_texts,):
-            raise InputError(f"y must have one label a text; there are {texts.n_texts} texts and shape {labels.shape}.")
-        if pd.isna(labels).any():
-            raise InputError(
-                f"every training text needs a label; row {int(np.argmax(pd.isna(labels))) + 1} has none. "
-                "Leave it out, and give it to predict with known="
-            )
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InputError(f"training needs two labels or more; all {len(codes)} texts are {classes[0]!r}.")
-        if len(classes) > 2 and self.inference in CUTS:
-            raise InputError(f"a cut holds two labels; there are {len(classes)}. Use 'mean_field' or 'lbp'.")
-        return classes, codes
 
     def _left_out(self, given: Any, X: Any, codes: IntArray, groups: AnyArray) -> tuple[Any, FloatArray]:
         classifier = RidgeScorer() if given is None else given
         return fit_with_left_out_scores(
             classifier, X, codes, groups, n_folds=self.n_folds, seed=self.random_state, workers=self._workers
         )
-
-    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
-        if texts.is_text and self.vectoriser_ is None:
-            raise InputError("the model was fitted on features; it cannot read texts. Give features.")
-        vectoriser: Any = self.vectoriser_
-        return sp.csr_matrix(vectoriser.transform(texts.content) if texts.is_text else texts.content)
 
     def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
         """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
@@ -315,22 +274,28 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             evidence.append(Evidence(near, pair_similarity(unit, near)[:, None]))
         return evidence
 
-    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, evidence: list[Evidence]) -> None:
+    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, groups: AnyArray, evidence: list[Evidence]) -> None:
         if self.training == "joint":
             self.model_: Any = fit_joint(
-                scores, codes, evidence, objective=self.objective, engine=self.inference, workers=self._workers
+                scores,
+                codes,
+                evidence,
+                n_labels=len(self.classes_),
+                objective=self.objective,
+                engine=self.inference,
+                workers=self._workers,
             )
             return
-        scales = [(1.0,), IMPLICIT_SCALES][: len(evidence)]
-        self.model_ = fit_dual(
-            scores,
-            codes,
-            evidence,
-            n_labels=len(self.classes_),
-            engine=self.inference,
-            scales=scales,
-            recalibrate=self.recalibrate,
-        )
+        settings: dict[str, Any] = {
+            "n_labels": len(self.classes_),
+            "engine": self.inference,
+            "scales": [(1.0,), IMPLICIT_SCALES][: len(evidence)],
+            "recalibrate": self.recalibrate,
+        }
+        if self.training == "auto" and len(np.unique(groups)) < len(groups):
+            self.model_ = fit_chosen(scores, codes, evidence, groups, seed=self.random_state, **settings)
+        else:
+            self.model_ = fit_dual(scores, codes, evidence, **settings)
 
     def _fit_cut(self, scores: FloatArray, codes: IntArray, texts: LinkedTexts, link_scores: FloatArray) -> None:
         chosen = {
@@ -344,10 +309,14 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         labels = self.model_.labels(scores, texts.groups, ends, link_scores)
         self.temperature_ = fit_temperature(np.eye(2)[labels], codes)[0] if self.recalibrate else 1.0
 
-    def _beliefs(self, texts: LinkedTexts, known: Any) -> tuple[FloatArray, sp.csr_matrix, FloatArray, list[Evidence]]:
+    def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
+        return np.asarray(self._beliefs(texts, known)[0].argmax(axis=1))
+
+    def _beliefs(
+        self, texts: LinkedTexts, given: IntArray | None
+    ) -> tuple[FloatArray, sp.csr_matrix, FloatArray, list[Evidence]]:
         features = self._features(texts)
         scores, link_scores = label_scores(self.content_, features), self._link_scores(texts)
-        given = self._known(known, texts)
         if self.inference in CUTS:
             labels = self.model_.labels(scores, texts.groups, texts.pairs.ends, link_scores, known=given)
             beliefs, evidence = calibrated(np.eye(2)[labels], self.temperature_), []
@@ -357,24 +326,6 @@ class CollectiveClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if given is not None:
             beliefs[given >= 0] = np.eye(len(self.classes_))[given[given >= 0]]
         return beliefs, features, scores, evidence
-
-    def _known(self, known: Any, texts: LinkedTexts) -> IntArray | None:
-        if known is None:
-            return None
-        labels = np.asarray(known, dtype=object)
-        if labels.shape != (texts.n_texts,):
-            raise InputError(f"known must have one entry a text ({texts.n_texts}); it has the shape {labels.shape}.")
-        given = np.full(len(labels), -1, dtype=np.int64)
-        places = {label: place for place, label in enumerate(self.classes_.tolist())}
-        for row, label in enumerate(labels):
-            if not pd.isna(label):
-                if label not in places:
-                    raise InputError(
-                        f"a known label must be one that was trained; row {row + 1} has {label!r}. "
-                        f"Use one of {', '.join(map(str, places))}, or leave it empty."
-                    )
-                given[row] = places[label]
-        return given
 
     def _words(self, features: sp.csr_matrix, label: int, n_words: int) -> list[tuple[str, str, float]]:
         weights = getattr(self.content_, "coef_", None)
