@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from joblib import Parallel, delayed
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +22,7 @@ from accord.cli.main import main
 from accord.data import synthetic
 from accord.errors import InputError
 from accord.learning import aspect_crf, blocked_crf, blocked_texts, blocked_votes, log_linear
-from accord.scale import Workers, map_blocks
+from accord.scale import Workers, joblib_on, map_blocks
 from accord.store.models import save_model
 from accord.workflows.predict_parquet import predict_parquet
 
@@ -287,6 +288,15 @@ def test_a_model_does_not_remember_where_it_was_trained(cluster, client, tmp_pat
     assert main([*arguments, str(tmp_path / "b")]) == 0
     on_cluster, alone = capsys.readouterr().out.splitlines()
     assert on_cluster.replace(str(tmp_path / "a"), str(tmp_path / "b")) == alone
+
+
+def test_what_runs_through_joblib_runs_on_a_cluster(cluster, client):
+    with joblib_on(cluster.scheduler_address):
+        ids = list(Parallel(n_jobs=-1, return_as="generator")(delayed(os.getpid)() for _ in range(4)))
+    assert len(ids) == 4
+    assert os.getpid() not in ids
+    with joblib_on(None):
+        assert Parallel(n_jobs=1)(delayed(os.getpid)() for _ in range(1)) == [os.getpid()]
 
 
 def test_without_dask_a_cluster_is_asked_for_in_one_sentence(monkeypatch):

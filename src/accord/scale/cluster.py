@@ -52,10 +52,12 @@ _common: dict[str, Any] = {}
 
 def _work(function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int) -> Any:
     _threads_to_one()
-    if common is not None and name not in _common:
+    held = _common.get(name)
+    if common is not None and held is None:
+        held = _settled(common)
         _common.clear()
-        _common[name] = _settled(common)
-    return work(function, block, _common.get(name), _settled(shared), seed)
+        _common[name] = held
+    return work(function, block, held, _settled(shared), seed)
 
 
 def connect(address: str) -> Client:
