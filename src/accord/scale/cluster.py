@@ -23,9 +23,8 @@ from accord.scale.serial import load, work
 __all__ = ["DaskBackend", "connect"]
 
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
-
-
-_FLAWS = (*_LOST, OSError, TimeoutError)
+# What sending may raise when a worker dies meanwhile; the KeyError is the scheduler's, which has just forgotten it.
+_FLAWS = (*_LOST, OSError, TimeoutError, KeyError)
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; a worker that starts again takes some
 
 
