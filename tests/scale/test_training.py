@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import jobs
 import numpy as np
@@ -89,8 +90,10 @@ def cluster():
     """A scheduler and four worker processes, which restart when they die."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
-        yield cluster
+    cluster = LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+    yield cluster
+    with suppress(KeyError):  # Dask's own: it may look up a worker that was killed and that it has forgotten
+        cluster.close()
 
 
 @pytest.fixture(scope="module")
