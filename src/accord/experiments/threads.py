@@ -254,7 +254,8 @@ class Experiment:
     def given(self, name: str) -> list[Row]:
         """Accuracy on the other comments of a thread when k labels are given, in cross-validation and on test.
 
-        The edges are those with the most hits at k = 2 in cross-validation.
+        The edges are those with the most hits at k = 2 in cross-validation. Rows of the ``paper`` features have no
+        further name, as in the tables.
         """
         rows = []
         validation = self.validation_sets(name)
@@ -268,7 +269,7 @@ class Experiment:
         test_local = outcomes_given(fitted(ROWS["icc_me"], train), test)
         for k in GIVEN:
             for row, cv, found in (("icc_me", local, test_local), ("fccrf", folds[best], test_joint)):
-                label = f"{row}/{name}@{k}"
+                label = f"{row}@{k}" if name == "paper" else f"{row}/{name}@{k}"
                 unit, right = _pooled([fold[k] for fold in cv])
                 rows.append(ratio_row("given", label, "accuracy", *_pooled([found[k]])))
                 rows.append(ratio_row("given", label, "cv_accuracy", unit, right))
