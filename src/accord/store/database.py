@@ -37,13 +37,6 @@ class Database:
             yield connection
 
     @contextmanager
-    def glance(self) -> Iterator[Connection]:
-        """A connection for one statement that reads; it opens no transaction, which saves two messages."""
-        options = {"accord_begin": ""} if self.is_sqlite else {"isolation_level": "AUTOCOMMIT"}
-        with self.engine.connect() as connection:
-            yield connection.execution_options(**options)
-
-    @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends well, none of it otherwise."""
         with self.engine.connect() as connection:
@@ -68,9 +61,7 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
 
 
 def _on_sqlite_begin(connection: Connection) -> None:
-    begin = connection.get_execution_options().get("accord_begin", "BEGIN")
-    if begin:
-        connection.exec_driver_sql(begin)
+    connection.exec_driver_sql(connection.get_execution_options().get("accord_begin", "BEGIN"))
 
 
 def open_database(url: str, *, pool_size: int = 20) -> Database:

@@ -16,6 +16,7 @@ from accord.store.tables import judgements, questions
 __all__ = ["Question", "close", "count_open", "hold", "lease", "refill"]
 
 _LEASE = timedelta(minutes=5)
+_LAST = 1e12  # behind every queue: rows that come and go would else lie before the ones that are looked for
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def hold(
     key = connection.execute(
         insert(questions).values(
             project_id=project_id, item=item, other=other, strategy=strategy, propensity=propensity, model_version=0,
-            order_key=0.0, leased_by=person_id, leased_until=now() + life,
+            order_key=_LAST, leased_by=person_id, leased_until=now() + life,
         )
     ).inserted_primary_key  # fmt: skip
     assert key is not None

@@ -186,6 +186,7 @@ questions = Table(
     Column("leased_by", ForeignKey("people.id")),
     Column("leased_until", _Time),
     Index(None, "project_id", "order_key"),
+    Index(None, "project_id", "leased_by"),
 )
 
 scores = Table(

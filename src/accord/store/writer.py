@@ -9,13 +9,14 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from accord.store.database import Database
 
-__all__ = ["Writer"]
+__all__ = ["Reader", "Writer"]
 
 Result = TypeVar("Result")
 _Job = tuple[Callable[[Connection], Any], "Future[Any]"]
@@ -32,7 +33,7 @@ class Writer:
         self._database = database
         self._most = most
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="accord-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"accord-{type(self).__name__.lower()}", daemon=True)
         self._thread.start()
 
     def submit(self, work: "Callable[[Connection], Result]") -> "Future[Result]":
@@ -49,6 +50,9 @@ class Writer:
         """Finish what is queued, then stop."""
         self._jobs.put(None)
         self._thread.join()
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return self._database.write()
 
     def _run(self) -> None:
         while (first := self._jobs.get()) is not None:
@@ -83,7 +87,7 @@ class Writer:
 
     def _together(self, batch: list[_Job]) -> list[Any]:
         """The results of all jobs, in one transaction; the first job that fails undoes them all."""
-        with self._database.write() as connection:
+        with self._transaction() as connection:
             try:
                 return [work(connection) for work, _ in batch]
             except Exception as error:
@@ -92,7 +96,7 @@ class Writer:
     def _one_by_one(self, batch: list[_Job]) -> list[Any]:
         """The result or the error of each job; one that fails undoes itself alone, which costs a savepoint each."""
         outcomes: list[Any] = []
-        with self._database.write() as connection:
+        with self._transaction() as connection:
             for work, _ in batch:
                 try:
                     with connection.begin_nested():
@@ -102,3 +106,13 @@ class Writer:
                         raise
                     outcomes.append(error)
         return outcomes
+
+
+class Reader(Writer):
+    """A thread that answers small questions to the database, several to a transaction, none older than the question.
+
+    One thread with one connection at a time is faster than many that ask at once: they would wait for each other.
+    """
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return self._database.read()

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from accord import __version__
 from accord.errors import InputError
 from accord.store.database import Database
-from accord.store.writer import Writer
+from accord.store.writer import Reader, Writer
 from accord.studio.api import judge, label_studio, people, projects, results, sessions
 from accord.studio.context import StudioState
 from accord.studio.pages import home
@@ -58,6 +58,7 @@ def create_app(
     async def life(app: FastAPI) -> AsyncIterator[None]:
         yield
         app.state.studio.writer.close()
+        app.state.studio.reader.close()
 
     app = FastAPI(
         title="Accord studio",
@@ -70,6 +71,7 @@ def create_app(
     state = StudioState(
         database=database,
         writer=Writer(database),
+        reader=Reader(database),
         passwords=passwords or Passwords(),
         secure_cookies=secure_cookies,
         demo=demo,

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
-from fastapi.concurrency import run_in_threadpool
 from sqlalchemy import Connection
 
 from accord.store import people, projects
 from accord.store.database import Database
 from accord.store.people import ROLES, Person
 from accord.store.projects import Admission, StoredProject
-from accord.store.writer import Writer
+from accord.store.writer import Reader, Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
 from accord.workflows.suggest import Shelf
 
@@ -46,6 +45,7 @@ class StudioState:
 
     database: Database
     writer: Writer
+    reader: Reader
     passwords: Passwords
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     secure_cookies: bool = False
@@ -119,11 +119,7 @@ async def _look_up(request: Request, find: Callable[[Connection, str], Found | N
         return None
     studio = studio_of(request)
 
-    def ask() -> Found | None:
-        with studio.database.glance() as connection:
-            return find(connection, session)
-
-    found = await run_in_threadpool(ask)
+    found = await asyncio.wrap_future(studio.reader.submit(lambda connection: find(connection, session)))
     if found is None:
         return None
     visitor = Visitor(found if isinstance(found, Person) else found.person, session, studio.secret)
