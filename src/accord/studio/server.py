@@ -122,7 +122,7 @@ def serve(
     if label_studio is not None:
         backend = connect_label_studio(database, label_studio, model=label_studio_model)
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
-    # Threads give way to each other after a tenth of a millisecond, so that no request waits long for another one's Python code.
+    # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies)
     server = uvicorn.Server(
