@@ -112,7 +112,9 @@ _taken_back = judgements.alias("taken_back")
 _STANDS = and_(
     judgements.c.kind != "undo",
     ~exists().where(
-        _taken_back.c.project_id == judgements.c.project_id, _taken_back.c.undoes == judgements.c.request_id
+        _taken_back.c.project_id == judgements.c.project_id,
+        _taken_back.c.undoes.is_not(None),  # so that the index of the few is used
+        _taken_back.c.undoes == judgements.c.request_id,
     ),
 )
 
