@@ -111,7 +111,7 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
     part = _part(stance, condition, both, train=True)
     models = {
         "implicit": _fit(stance, condition, both, scales=[(1.0,), IMPLICIT_SCALES]),
-        "joint_marginals": fit_joint(*part, objective="marginals"),
+        "joint": fit_joint(*part, objective="marginals"),
         "joint_likelihood": fit_joint(*part, objective="likelihood"),
         "chosen": fit_chosen(*part, condition.debates[where], scales=[(1.0,), IMPLICIT_SCALES]),
     }
