@@ -112,7 +112,9 @@ def vote_file(path, n_votes, block=1_000_000):
 
 def measure_predict(folder, n_threads, workers):
     """Wall seconds from Parquet to Parquet on running clusters of some workers, and the largest process of all."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
+
+    from accord.scale.cluster import local_cluster
 
     thread_model(folder / "threads.model")
     source, small = folder / f"threads-{n_threads}.parquet", folder / "threads-2000.parquet"
@@ -121,7 +123,7 @@ def measure_predict(folder, n_threads, workers):
     found, files = {}, {}
     for n in workers:
         with (
-            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+            local_cluster(n) as cluster,
             Client(cluster) as client,
             Memory(psutil.Process()) as memory,
         ):
@@ -169,7 +171,10 @@ def train_votes(folder, n):
 
 
 class Killer(threading.Thread):
-    """Kills random workers of a cluster, -9, at random moments."""
+    """Kills random workers of a cluster, -9, at random moments.
+
+    Only workers that have started: Dask does not start a worker again that died while it started.
+    """
 
     def __init__(self, cluster, n, pause, rng):
         super().__init__(daemon=True)
@@ -178,7 +183,8 @@ class Killer(threading.Thread):
     def run(self):
         while self.killed < self.n:
             time.sleep(float(self.rng.exponential(self.pause)))
-            ids = [nanny.pid for nanny in list(self.cluster.workers.values()) if nanny.pid]
+            nannies = [nanny for nanny in list(self.cluster.workers.values()) if nanny.process is not None]
+            ids = [nanny.pid for nanny in nannies if nanny.process.status.name == "running"]
             if ids:
                 os.kill(int(self.rng.choice(ids)), signal.SIGKILL)
                 self.killed += 1
@@ -186,7 +192,9 @@ class Killer(threading.Thread):
 
 def measure_kills(folder, n_kills, n_threads=20_000):
     """Training and prediction again and again until so many workers were killed; every result must be the same."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
+
+    from accord.scale.cluster import local_cluster
 
     thread, x, labels = thread_rows(np.random.default_rng(1), 8000)
 
@@ -198,14 +206,16 @@ def measure_kills(folder, n_kills, n_threads=20_000):
     source = folder / f"threads-{n_threads}.parquet"
     thread_file(source, n_threads)
     job = {"model": folder / "threads.model", "source": source, "min_rows": 4096, "max_rows": 4096}
-    expected = weights()
+    alone = weights()
     predict_parquet(target=folder / "expected.parquet", **job)
     told = (folder / "expected.parquet").read_bytes()
     rng = np.random.default_rng(0)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        local_cluster(2) as cluster,
         Client(cluster) as client,
     ):
+        expected = weights(client=client)
+        print(f"undisturbed, cluster against one process: relative difference {np.abs(expected / alone - 1).max():.0e}")
         for what in ("training", "prediction"):
             killer, runs, same = Killer(cluster, n_kills, 2.0, rng), 0, 0
             killer.start()
@@ -228,7 +238,9 @@ def measure_kills(folder, n_kills, n_threads=20_000):
 
 def measure_overhead(n_threads=2600, repeats=3):
     """Wall seconds of training on a small job: in this process, and on a cluster that is running."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
+
+    from accord.scale.cluster import local_cluster
 
     thread, x, labels = thread_rows(np.random.default_rng(1), n_threads)
 
@@ -240,7 +252,7 @@ def measure_overhead(n_threads=2600, repeats=3):
     fit()
     alone = min(fit() for _ in range(repeats))
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        local_cluster(2) as cluster,
         Client(cluster) as client,
     ):
         first = fit(client=client)

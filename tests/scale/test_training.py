@@ -1,4 +1,4 @@
-"""Training and prediction on a real cluster: the same to the last bit, whoever does the work and whoever dies."""
+"""Training and prediction on a real cluster: the same up to rounding, whoever does the work and whoever dies."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from joblib import Parallel, delayed
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
@@ -88,12 +88,10 @@ def serial(small_blocks):
 @pytest.fixture(scope="module")
 def cluster():
     """A scheduler and four worker processes, which restart when they die."""
-    from distributed import LocalCluster
+    from accord.scale.cluster import local_cluster
 
-    cluster = LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
-    yield cluster
-    with suppress(KeyError):  # Dask's own: it may look up a worker that was killed and that it has forgotten
-        cluster.close()
+    with suppress(KeyError), local_cluster(4) as cluster:  # Dask may look up a killed worker that it has forgotten
+        yield cluster
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +105,10 @@ def client(cluster):
 
 
 def same(found, expected):
+    """Equal up to rounding: two processes may have compiled one sum with its terms in another order."""
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
-        assert_array_equal(one, other)
+        assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -123,12 +122,15 @@ def test_any_number_of_workers_learns_the_same(n_workers, cluster, client, seria
     client.wait_for_workers(n_workers)
     while len(client.scheduler_info(n_workers=-1)["workers"]) > n_workers:
         time.sleep(0.05)
-    for fit in FITS if n_workers == 4 else [threads, pairs]:
+    for fit in FITS:
         same(fit(client=client), serial[fit.__name__])
 
 
 class Killer(threading.Thread):
-    """Kills a worker of a cluster, -9, again and again, while something runs."""
+    """Kills a worker of a cluster, -9, again and again, while something runs.
+
+    Only workers that have started: Dask does not start a worker again that died while it started.
+    """
 
     def __init__(self, cluster, pauses):
         super().__init__(daemon=True)
@@ -139,7 +141,8 @@ class Killer(threading.Thread):
         for pause in self.pauses:
             if self.done.wait(pause):
                 return
-            ids = [nanny.pid for nanny in list(self.cluster.workers.values()) if nanny.pid]
+            nannies = [nanny for nanny in list(self.cluster.workers.values()) if nanny.process is not None]
+            ids = [nanny.pid for nanny in nannies if nanny.process.status.name == "running"]
             if ids:
                 os.kill(int(rng.choice(ids)), signal.SIGKILL)
                 self.killed += 1
@@ -181,8 +184,10 @@ def test_workers_killed_in_prediction_change_nothing(cluster, two, tmp_path):
         while killer.killed < 1 or round_ < 1:
             round_ += 1
             predict_parquet(target=tmp_path / f"{round_}.parquet", workers=Workers(client=two), **job)
-    expected = (tmp_path / "serial.parquet").read_bytes()
-    assert all((tmp_path / f"{k}.parquet").read_bytes() == expected for k in range(1, round_ + 1))
+    expected = pd.read_parquet(tmp_path / "serial.parquet")
+    for k in range(1, round_ + 1):
+        found = pd.read_parquet(tmp_path / f"{k}.parquet")
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_a_worker_with_too_little_memory_is_named_as_the_cause():
@@ -209,7 +214,7 @@ def test_votes_in_a_file_are_learnt_alike_everywhere(client, tmp_path):
         return model.fit_parquet(tmp_path / "votes.parquet", items=VOTES.comparisons.items, **plan)
 
     alone, together = fitted(), fitted(client=client)
-    assert_array_equal(together.scorer_.mean, alone.scorer_.mean)
+    same([together.scorer_.mean], [alone.scorer_.mean])
     assert alone.rank()["n_votes"].sum() == 2 * len(y)
     # The same votes in memory, one pass after the other: the same posterior up to the order of the steps.
     memory = PreferenceRanker(inference="svi", n_inducing=8, batch_size=100, length_scales="base", n_epochs=3)
@@ -236,7 +241,7 @@ def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model, sca
     assert_allclose(alone.predict_proba(X, groups=GROUPS), whole.predict_proba(X, groups=GROUPS), atol=1e-5)
     if (model, scale) == ("fccrf", "none"):
         there = ThreadClassifier(client=client, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
-        assert_array_equal(there.weights_.nodes, alone.weights_.nodes)
+        same([there.weights_.nodes], [alone.weights_.nodes])
 
 
 def test_a_model_that_needs_all_threads_at_once_does_not_learn_from_files(tmp_path):
@@ -293,7 +298,7 @@ def test_a_model_does_not_remember_where_it_was_trained(cluster, client, tmp_pat
     assert on_cluster.replace(str(tmp_path / "a"), str(tmp_path / "b")) == alone
 
 
-def test_what_runs_through_joblib_runs_on_a_cluster(cluster, client):
+def test_what_runs_through_joblib_runs_on_a_cluster(cluster, two):
     with joblib_on(cluster.scheduler_address):
         ids = list(Parallel(n_jobs=-1, return_as="generator")(delayed(os.getpid)() for _ in range(4)))
     assert len(ids) == 4

@@ -7,11 +7,14 @@ that dies takes its blocks with it: they are put on another worker and tried aga
 import pickle
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
+import dask
 from distributed import Client, LocalCluster, as_completed
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
@@ -20,11 +23,12 @@ from distributed.scheduler import KilledWorker
 from accord.errors import InputError
 from accord.scale.serial import load, work
 
-__all__ = ["DaskBackend", "connect"]
+__all__ = ["DaskBackend", "connect", "local_cluster"]
 
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
 # What sending may raise when a worker dies meanwhile; the KeyError is the scheduler's, which has just forgotten it.
 _FLAWS = (*_LOST, OSError, TimeoutError, KeyError)
+_MAX_LOSSES = 50
 _PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; a worker that starts again takes some
 
 
@@ -59,6 +63,10 @@ def _work(function: Callable[..., Any], block: Any, name: str, common: Any, shar
     return work(function, block, held, _settled(shared), seed)
 
 
+def _is_lost(future: Any) -> bool:
+    return future is not None and future.status != "finished"
+
+
 def connect(address: str) -> Client:
     """A client of the scheduler at an address."""
     try:
@@ -70,6 +78,19 @@ def connect(address: str) -> Client:
         ) from error
 
 
+@contextmanager
+def local_cluster(n_workers: int | None) -> Iterator[LocalCluster]:
+    """A scheduler and worker processes on this machine; a worker that dies is started again, however often."""
+    # Dask looks at a place some seconds after a death and gives it up if another death has just left it empty.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+    ):
+        yield cluster
+
+
 class DaskBackend:
     """Runs blocks through a Dask client."""
 
@@ -78,17 +99,13 @@ class DaskBackend:
     ) -> None:
         self._blocks, self._retries, self._keep = blocks, retries, keep
         self._common, self._sent_common, self._name = common, None, uuid.uuid4().hex
-        self._cluster: LocalCluster | None = None
-        self._own_client = True
+        self._opened = ExitStack()
         if isinstance(target, Client):
-            self._client, self._own_client = target, False
+            self._client = target
         elif target == "dask":
-            self._cluster = LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-            )
-            self._client = Client(self._cluster)
+            self._client = self._opened.enter_context(Client(self._opened.enter_context(local_cluster(n_workers))))
         else:
-            self._client = connect(target)
+            self._client = self._opened.enter_context(connect(target))
         self._places: list[Any] = [None] * len(blocks)
         self._put(range(len(blocks)))
         self._send_common()
@@ -113,7 +130,9 @@ class DaskBackend:
     ) -> Iterator[tuple[int, Any]]:
         """Results as they come; a block whose worker died is tried again."""
         sent = self._share(shared)
-        tried = dict.fromkeys(which, 0)
+        # How often a block was lost: at all, and since any block was done. A block is lost when its worker dies; not
+        # every block on that worker is to blame; one to blame is lost again and again while nothing else gets done.
+        lost, fruitless = Counter[int](), Counter[int]()
 
         def submit(place: int) -> Any:
             held = self._places[place]
@@ -130,19 +149,24 @@ class DaskBackend:
                 try:
                     result = future.result()
                 except _LOST as error:
-                    tried[place] += 1
-                    if tried[place] > self._retries:
+                    lost[place] += 1
+                    fruitless[place] += 1
+                    if fruitless[place] > self._retries or lost[place] > _MAX_LOSSES:
                         raise InputError(
-                            f"block {place} was lost with its worker {tried[place]} times; the workers may have too "
+                            f"block {place} was lost with its worker {lost[place]} times; the workers may have too "
                             "little memory. Give them more, or make the blocks smaller."
                         ) from error
+                    time.sleep(_PAUSES[min(fruitless[place], len(_PAUSES)) - 1])
                     self._put([place])
-                    self._send_common()
-                    sent = self._share(shared)
+                    if _is_lost(self._sent_common):
+                        self._send_common()
+                    if _is_lost(sent):
+                        sent = self._share(shared)
                     again = submit(place)
                     waiting[again] = place
                     completed.add(again)
                     continue
+                fruitless.clear()
                 yield place, result
         finally:
             if waiting:  # stopped half-way: nobody waits for these any more
@@ -169,7 +193,4 @@ class DaskBackend:
     def close(self) -> None:
         """Take the blocks off the workers; close what was opened here."""
         self._places, self._sent_common = [], None
-        if self._own_client:
-            self._client.close()
-        if self._cluster is not None:
-            self._cluster.close()
+        self._opened.close()
