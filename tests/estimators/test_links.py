@@ -85,9 +85,28 @@ def test_iterative_classifier_uses_neighbours(features):
     assert np.mean(model.predict(new, links=new_links) == truth) >= np.mean(model.predict(new) == truth)
 
 
-def test_iterative_classifier_takes_any_classifier():
+@pytest.mark.parametrize("settings", [{"training": "true"}, {"scale": 3.0}, {"training": "true", "scale": 1.0}])
+def test_every_way_to_train_the_iterative_classifier_beats_its_first_labels(settings):
     X, y, links = debates()
-    linear = IterativeClassifier(features="count", local=LogisticRegression()).fit(X, y, links=links)
+    new, truth, new_links = debates(seed=1)
+    model = IterativeClassifier(**settings).fit(X, y, links=links)
+    assert model.scale_ == settings.get("scale", model.scale_)
+    assert np.mean(model.predict(new, links=new_links) == truth) > np.mean(model.predict(new) == truth)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"), [({"training": "joint"}, "training must be"), ({"scale": 0.0}, "scale must be")]
+)
+def test_settings_of_the_iterative_classifier_that_mean_nothing_are_refused(settings, sentence):
+    X, y, links = debates(n_debates=2)
+    with pytest.raises(InputError, match=sentence):
+        IterativeClassifier(**settings).fit(X, y, links=links)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_iterative_classifier_takes_any_classifier(scale):
+    X, y, links = debates()
+    linear = IterativeClassifier(features="count", local=LogisticRegression(), scale=scale).fit(X, y, links=links)
     fast = linear.predict(X, links=links)
     hidden = linear.local_
     linear.local_ = type("Opaque", (), {"predict_proba": staticmethod(hidden.predict_proba)})()

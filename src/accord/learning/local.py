@@ -15,13 +15,18 @@ __all__ = ["joined_features", "local_labeller"]
 Row = tuple[IntArray, FloatArray]
 
 
-def joined_features(content: Any, neighbours: Any) -> sp.csr_matrix:
-    """Content and neighbour features side by side, every row scaled to length 1 as one vector."""
-    return sp.csr_matrix(normalize(sp.hstack([content, neighbours], format="csr")))
+def joined_features(content: Any, neighbours: Any, *, scale: float = 1.0) -> sp.csr_matrix:
+    """Content and ``scale`` times neighbour features side by side, every row scaled to length 1 as one vector."""
+    return sp.csr_matrix(normalize(sp.hstack([content, scale * neighbours], format="csr")))
 
 
 def local_labeller(
-    classifier: Any, content: sp.csr_matrix, row: Callable[[int, IntArray], Row], *, n_neighbour_features: int
+    classifier: Any,
+    content: sp.csr_matrix,
+    row: Callable[[int, IntArray], Row],
+    *,
+    n_neighbour_features: int,
+    scale: float = 1.0,
 ) -> Callable[[IntArray, IntArray], IntArray]:
     """A function ``(texts, labels) -> labels of those texts``, for :func:`accord.inference.iterated.iterate_labels`.
 
@@ -34,6 +39,8 @@ def local_labeller(
     row : callable
         ``(text, labels) -> (columns, values)`` of the neighbour features.
     n_neighbour_features : int
+    scale : float
+        Of the neighbour features, as in training.
     """
     n_content = content.shape[1]
     squares = np.asarray(content.multiply(content).sum(axis=1)).ravel()
@@ -42,7 +49,7 @@ def local_labeller(
         def ask(text: int, labels: IntArray) -> int:
             columns, values = row(text, labels)
             around = sp.csr_matrix((values, columns, [0, len(columns)]), shape=(1, n_neighbour_features))
-            return _best(label_scores(classifier, joined_features(content[[text]], around))[0])
+            return _best(label_scores(classifier, joined_features(content[[text]], around, scale=scale))[0])
 
         return _each(ask)
     weights = np.atleast_2d(np.asarray(classifier.coef_))
@@ -52,6 +59,7 @@ def local_labeller(
 
     def read_off(text: int, labels: IntArray) -> int:
         columns, values = row(text, labels)
+        values = scale * values
         length = np.sqrt(squares[text] + values @ values) or 1.0
         scores = (base[text] + values @ beside[columns]) / length + offset
         return _best(scores[0] if len(scores) == 1 else scores)

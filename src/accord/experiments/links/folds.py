@@ -14,6 +14,7 @@ from accord.learning.cut import fit_cut
 from accord.learning.dual import DualModel, Evidence, fit_dual
 from accord.learning.joint import fit_joint
 from accord.learning.local import joined_features, local_labeller
+from accord.learning.local_choice import choose_scale, fit_local
 from accord.learning.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.learning.ridge import ridge_dual
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -26,6 +27,8 @@ IMPLICIT_SCALES = (0.0, 0.15, 0.3)
 RIDGE = 1.0
 N_FOLDS = 5
 MAX_ROUNDS = 30
+# Of neighbour features beside words: one for labels, which are few; for window words a choice in the training debates.
+NEIGHBOUR_SCALES = {"presence": (1.0,), "count": (1.0,), "window": (1.0, 2.0, 4.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +86,8 @@ def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: in
         model = _fit(scores, condition, evidence, engine=engine, strength=0.0)
         outcomes |= {"content": _content(model, scores, condition), name: _beliefs(model, scores, condition, evidence)}
     outcomes |= _cuts(scores, condition)
-    content_labels = np.where(outcomes["content"].right, codes[~where], 1 - codes[~where])
-    start = content_labels[np.searchsorted(np.flatnonzero(~where), test)]
-    outcomes |= _neighbours(start, condition, train, test, seed)
+    labels = model.content(content).argmax(axis=1)
+    outcomes |= _neighbours(labels[test], labels[train], condition, train, test, seed)
     return outcomes
 
 
@@ -228,24 +230,50 @@ def _cuts(scores: Scores, condition: Condition) -> Outcomes:
     return outcomes
 
 
-def _neighbours(start: IntArray, condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
+def _neighbours(
+    start: IntArray, left_out: IntArray, condition: Condition, train: IntArray, test: IntArray, seed: int
+) -> Outcomes:
     """Local classifiers with true neighbour labels, and the iterative classifiers made of them.
 
-    ``start`` are the content labels of the test texts; texts without a link keep them.
+    ``start`` are the content labels of the test texts; texts without a link keep them. ``left_out`` are those of the
+    training texts, by classifiers trained without their debate.
     """
     codes, words = condition.codes, condition.words
-    asked = _among(condition.pairs, test)
+    inside, asked = _among(condition.pairs, train), _among(condition.pairs, test)
     outcomes = {}
     for kind in ("presence", "count", "window"):
-        every = Neighbours(kind, condition.pairs, n_labels=2, words=condition.windows)
-        joined = joined_features(words, every.matrix(codes))
-        local = _machine().fit(joined[train], codes[train])
-        outcomes[f"local_{kind}"] = Outcome(local.predict(joined[test]) == codes[test])
-        around = Neighbours(kind, asked, n_labels=2, words=condition.windows[_kept(condition.pairs, test)])
-        relabel = local_labeller(local, words[test], around.row, n_neighbour_features=around.n_features)
-        order = np.random.default_rng(seed)
-        labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=order, free=asked.connected)
-        outcomes[f"iterative_{kind}"] = Outcome(labels == codes[test])
+        known, around = (
+            Neighbours(kind, pairs, n_labels=2, words=condition.windows[_kept(condition.pairs, rows)])
+            for pairs, rows in ((inside, train), (asked, test))
+        )
+        told = known.matrix(codes[train])
+        local = fit_local(_machine(), words[train], [told], codes[train])
+        true = joined_features(words[test], around.matrix(codes[test]))
+        outcomes[f"local_{kind}"] = Outcome(local.predict(true) == codes[test])
+        trained_on = {"": [codes[train]], "_left_out": [codes[train], left_out]}
+        for suffix, seen in trained_on.items():
+            scale = choose_scale(
+                _machine(),
+                words[train],
+                known,
+                seen,
+                codes[train],
+                condition.debates[train],
+                start=left_out,
+                free=inside.connected,
+                scales=NEIGHBOUR_SCALES[kind],
+                max_iter=MAX_ROUNDS,
+                seed=seed,
+            )
+            local = fit_local(
+                _machine(), words[train], [known.matrix(labels) for labels in seen], codes[train], scale=scale
+            )
+            relabel = local_labeller(
+                local, words[test], around.row, n_neighbour_features=around.n_features, scale=scale
+            )
+            order = np.random.default_rng(seed)
+            labels, _ = iterate_labels(relabel, start, max_iter=MAX_ROUNDS, rng=order, free=asked.connected)
+            outcomes[f"iterative_{kind}{suffix}"] = Outcome(labels == codes[test])
     return outcomes
 
 
