@@ -50,7 +50,15 @@ def test_every_inference_beats_content_alone(inference):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"meta": True}, {"training": "joint"}, {"training": "auto"}, {"implicit": 0}, {"recalibrate": False}]
+    "settings",
+    [
+        {"meta": True},
+        {"training": "dual"},
+        {"training": "joint"},
+        {"training": "auto"},
+        {"implicit": 0},
+        {"recalibrate": False},
+    ],
 )
 def test_every_way_to_train_gives_probabilities(settings):
     X, y, links = debates()

@@ -24,6 +24,7 @@ from accord.features.links import (
 )
 from accord.features.stance import open_vocabulary, stance_text, window_words
 from accord.inference.linked import ENGINES
+from accord.learning.averaged import fit_averaged
 from accord.learning.chosen import fit_chosen
 from accord.learning.cut import CUTS, fit_cut
 from accord.learning.dual import Evidence, calibrated, fit_dual, fit_temperature
@@ -50,10 +51,10 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     ----------
     inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
         The last three hold two labels only and give labels without graded beliefs.
-    training : {"dual", "joint", "auto"}
-        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), or "dual" or "joint" by
-        likelihood, whichever labels more training texts rightly that were left out with their group ("auto"; "dual"
-        where every text is its own group).
+    training : {"average", "dual", "joint", "auto"}
+        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), the mean log beliefs of "dual"
+        and "joint" by likelihood ("average"), or of these two whichever labels more training texts rightly that were
+        left out with their group ("auto"; "dual" where every text is its own group).
     objective : {"marginals", "likelihood"}
         What joint training optimises.
     vectoriser : transformer, optional
@@ -87,7 +88,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-    model_ : DualModel or CutModel
+    model_ : AveragedModel, DualModel or CutModel
         What was fitted after the classifiers.
     content_, link_ : classifier
         ``link_`` is ``None`` where links have no words or all join the same kind of pair.
@@ -97,7 +98,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self,
         *,
         inference: str = "mean_field",
-        training: str = "dual",
+        training: str = "average",
         objective: str = "marginals",
         vectoriser: Any = None,
         content: Any = None,
@@ -214,7 +215,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     def _check_settings(self) -> None:
         for name, value, choices in (
             ("inference", self.inference, [*ENGINES, *CUTS]),
-            ("training", self.training, ["dual", "joint", "auto"]),
+            ("training", self.training, ["average", "dual", "joint", "auto"]),
             ("objective", self.objective, list(OBJECTIVES)),
         ):
             if value not in choices:
@@ -294,6 +295,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         }
         if self.training == "auto" and len(np.unique(groups)) < len(groups):
             self.model_ = fit_chosen(scores, codes, evidence, groups, seed=self.random_state, **settings)
+        elif self.training == "average":
+            self.model_ = fit_averaged(scores, codes, evidence, workers=self._workers, **settings)
         else:
             self.model_ = fit_dual(scores, codes, evidence, **settings)
 

@@ -43,11 +43,12 @@ COMPARED = (
     ("min_cut", "content"),
     ("iterative_count", "content"),
     ("iterative_window", "content"),
+    ("iterative_window_left_out", "iterative_window"),
     ("mean_field", "min_cut"),
     ("best", "mean_field"),
 )
 # Our default model, of the rows of `beyond`.
-BEST = "implicit"
+BEST = "average"
 
 Work = Callable[[Condition, IntArray, IntArray, int], Outcomes]
 

@@ -9,6 +9,7 @@ from accord.experiments.links.conditions import Condition
 from accord.features.links import LinkedPairs, linked_pairs, unit_rows
 from accord.features.neighbours import Neighbours
 from accord.inference.iterated import iterate_labels
+from accord.learning.averaged import AveragedModel, fit_averaged
 from accord.learning.chosen import fit_chosen
 from accord.learning.cut import fit_cut
 from accord.learning.dual import DualModel, Evidence, fit_dual
@@ -119,6 +120,8 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
     }
     for name, fitted in models.items():
         outcomes[name] = _beliefs(fitted, stance, condition, both)
+    average = AveragedModel((models["implicit"], models["joint_likelihood"]))
+    outcomes["average"] = _beliefs(average, stance, condition, both)
     return outcomes
 
 
@@ -128,7 +131,7 @@ def default_beliefs(condition: Condition, train: IntArray, test: IntArray) -> Fl
     stance = Scores(_content_scores(condition, condition.stance_gram, where), _link_scores(condition, where), where)
     evidence = _with_implicit(stance, condition)
     content, _, part = _part(stance, condition, evidence, train=False)
-    model = _fit(stance, condition, evidence, scales=[(1.0,), IMPLICIT_SCALES])
+    model = fit_averaged(*_part(stance, condition, evidence, train=True), scales=[(1.0,), IMPLICIT_SCALES])
     beliefs = model.beliefs(content, part, warn=False)
     return beliefs[np.searchsorted(np.flatnonzero(~where), test)]
 
@@ -204,7 +207,9 @@ def _content(model: DualModel, scores: Scores, condition: Condition) -> Outcome:
     return _outcome(np.exp(model.content(scores.content[inside])), condition.codes[inside])
 
 
-def _beliefs(model: DualModel, scores: Scores, condition: Condition, evidence: list[Evidence]) -> Outcome:
+def _beliefs(
+    model: DualModel | AveragedModel, scores: Scores, condition: Condition, evidence: list[Evidence]
+) -> Outcome:
     content, codes, part = _part(scores, condition, evidence, train=False)
     return _outcome(model.beliefs(content, part, warn=False), codes)
 
@@ -250,21 +255,21 @@ def _neighbours(
         local = fit_local(_machine(), words[train], [told], codes[train])
         true = joined_features(words[test], around.matrix(codes[test]))
         outcomes[f"local_{kind}"] = Outcome(local.predict(true) == codes[test])
+        scale = choose_scale(
+            _machine(),
+            words[train],
+            known,
+            [codes[train]],
+            codes[train],
+            condition.debates[train],
+            start=left_out,
+            free=inside.connected,
+            scales=NEIGHBOUR_SCALES[kind],
+            max_iter=MAX_ROUNDS,
+            seed=seed,
+        )
         trained_on = {"": [codes[train]], "_left_out": [codes[train], left_out]}
         for suffix, seen in trained_on.items():
-            scale = choose_scale(
-                _machine(),
-                words[train],
-                known,
-                seen,
-                codes[train],
-                condition.debates[train],
-                start=left_out,
-                free=inside.connected,
-                scales=NEIGHBOUR_SCALES[kind],
-                max_iter=MAX_ROUNDS,
-                seed=seed,
-            )
             local = fit_local(
                 _machine(), words[train], [known.matrix(labels) for labels in seen], codes[train], scale=scale
             )
