@@ -162,6 +162,45 @@ def test_random_voters_are_found_and_cost_little():
     assert error[1] < error[0]
 
 
+def crowd(seed, n=60, n_pairs=300, votes_a_pair=5):
+    """Pairs with an outcome of their own, and voters who report it wrongly now and then."""
+    rng = np.random.default_rng(seed)
+    _, _, items, f, _ = problem(n, 10, seed=seed)
+    left = rng.integers(0, n, n_pairs)
+    right = (left + rng.integers(1, n, n_pairs)) % n
+    outcome = f[left] - f[right] + rng.normal(0, np.sqrt(2), n_pairs) > 0
+    X = pd.DataFrame({"left": items.ids[left], "right": items.ids[right]})
+    pair = np.repeat(np.arange(n_pairs), votes_a_pair)
+    voter = rng.integers(0, 12, pair.size)
+    wrong = rng.random(pair.size) < np.where(voter < 3, 0.5, 0.15)
+    y = np.where(wrong, ~outcome[pair], outcome[pair]).astype(float)
+    return X, outcome, items, f, pair, y, np.array([f"v{v}" for v in voter], dtype=object)
+
+
+def test_many_votes_on_a_pair_are_reports_about_one_outcome():
+    gains = []
+    for seed in range(3):
+        X, _, items, f, pair, y, who = crowd(seed)
+        plain = PreferenceRanker().fit(X.iloc[pair], y, items=items)
+        learned = PreferenceRanker(reliability="em").fit(X.iloc[pair], y, items=items, annotator=who)
+        p = ndtr((f[items.positions(X["left"])] - f[items.positions(X["right"])]) / np.sqrt(2))
+        error = [np.mean(np.abs(model.predict_proba(X)[:, 1] - p)) for model in (plain, learned)]
+        gains.append(error[0] - error[1])
+        assert set(learned.annotators_["annotator"].iloc[-3:]) == {"v0", "v1", "v2"}
+    assert np.mean(gains) > 0.0
+
+
+@pytest.mark.parametrize("ties", ["half", "margin"])
+def test_reliability_takes_undecided_votes_sides_weights_and_more_votes(ties):
+    X, y, items, f, who = problem(30, 400, margin=0.4, bias=0.3)
+    ranker = PreferenceRanker(reliability="em", ties=ties, position_bias=True, length_scales="base")
+    ranker.fit(X[:300], y[:300], items=items, annotator=who[:300], sample_weight=np.full(300, 0.5))
+    ranker.partial_fit(X[300:], y[300:], annotator=who[300:], sample_weight=np.full(100, 0.5))
+    assert ranker.annotators_["n_votes"].sum() == 400
+    assert np.corrcoef(ranker.score_items(), f)[0, 1] > 0.8
+    assert_allclose(ranker.predict_proba(X).sum(axis=1), 1.0, atol=1e-9)
+
+
 def test_reliability_without_annotators_is_refused():
     X, y, items, _, _ = problem()
     with pytest.raises(InputError, match="pass annotator="):

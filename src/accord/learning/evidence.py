@@ -188,7 +188,8 @@ def fit(
     learn_bias : bool
         Also learn the position bias. A margin is learnt whenever the likelihood has one.
     voters : Voters, optional
-        Learn each voter's rate of random answers.
+        Learn each voter's rate of random answers; ``votes`` are then the outcomes of the pairs
+        (:meth:`~accord.learning.vote_counts.VoteCounts.every_outcome`), weighed by :class:`Voters`.
     max_outer, inner_iter, tol
         Most alternations, L-BFGS steps in each, and the relative change of the bound at which they stop. (Length-scales
         of features that do not matter drift for ever; the bound stands still.)
@@ -211,7 +212,7 @@ def fit(
             posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=3, tol=bound_tol)
             now = posterior.sites
             if people is not None:
-                people, weight = people.update(like, posterior.vote_mean, posterior.vote_variance, counted.value)
+                people, weight = people.update(like, posterior.vote_mean, posterior.vote_variance)
                 counted = replace(counted, weight=weight)
         if learn_bias or margin:
             like = like.refit(

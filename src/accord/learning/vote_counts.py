@@ -32,6 +32,29 @@ class VoteCounts:
         twice = (2.0 * self.value).astype(np.int64)
         return (self.left.astype(np.int64) << 33) + (self.right.astype(np.int64) << 2) + twice
 
+    def every_outcome(self, outcomes: FloatArray) -> tuple["VoteCounts", IntArray]:
+        """One row for every outcome of every pair, whether anybody voted so or not, and each raw vote's pair.
+
+        The rows of a pair follow one another in the order of ``outcomes``, which ascends; weights and ``row`` are those
+        of votes that are among the outcomes (else −1).
+        """
+        pair_key = self.key >> 2
+        _, first, pair = np.unique(pair_key, return_index=True, return_inverse=True)
+        n, k = first.size, outcomes.size
+        place = np.minimum(np.searchsorted(outcomes, self.value), k - 1)
+        among = outcomes[place] == self.value
+        new = np.where(among, pair * k + place, -1)
+        weight = np.bincount(new[among], self.weight[among], n * k).astype(np.float64)
+        rows = VoteCounts(
+            np.repeat(self.left[first], k),
+            np.repeat(self.right[first], k),
+            np.tile(outcomes, n),
+            weight,
+            new[self.row],
+            self.raw_weight,
+        )
+        return rows, pair[self.row]
+
 
 def count_votes(
     left: IntArray, right: IntArray, value: FloatArray, weight: FloatArray | None, *, oriented: bool

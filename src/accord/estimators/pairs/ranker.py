@@ -70,7 +70,8 @@ class PreferenceRanker(PairAnswers, PairSettings, WithWorkers, ClassifierMixin, 
     item_effects : bool or None
         Whether each item deviates from what its features say. ``None`` allows it with sums, not as published.
     reliability : {None, "em"}
-        Learn how often each voter answers at random.
+        Learn how often each voter answers at random. All votes on a pair are then reports about one outcome of the
+        pair, which counts as one vote; an undecided vote is no report unless ``ties`` is ``"margin"``.
     standardise : bool
         Centre and scale dense features.
     variance_guard : bool
@@ -313,7 +314,10 @@ class PreferenceRanker(PairAnswers, PairSettings, WithWorkers, ClassifierMixin, 
         self._memory = SiteMemory(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     def _learn(self, rng: np.random.Generator, *, learn: bool) -> None:
-        counts = self._count()
+        raw = counts = self._count()
+        voters = None
+        if self.reliability is not None and self.inference != "svi":
+            counts, voters = self._voters(counts)
         scored = self._index_scores()
         self._voted = np.union1d(np.union1d(counts.left, counts.right), scored[0]).astype(np.int64)
         everything = self._inputs(self.items_)
@@ -326,10 +330,13 @@ class PreferenceRanker(PairAnswers, PairSettings, WithWorkers, ClassifierMixin, 
         if self.inference == "svi":
             self._learn_stochastically(x, points, votes, mode, rng)
             return
-        voters = self._voters(counts)
-        some = self._some_groups(votes, rng) if mode == "mlii" and points is None and marks is None else None
+        some = (
+            self._some_groups(raw.votes(self._voted), rng)
+            if mode == "mlii" and points is None and marks is None
+            else None
+        )
         if some is not None:
-            part = votes.inside(some)
+            part = raw.votes(self._voted).inside(some)  # outcomes of pairs would look noiseless
             self.theta_ = self._fit(x.take(some), None, part, mode, None, None, start_sites(part), True).theta
             mode = "fixed"
         found = self._fit(x, points, votes, mode, marks, voters, self._memory.recall(counts, votes), learn)
@@ -461,14 +468,19 @@ class PreferenceRanker(PairAnswers, PairSettings, WithWorkers, ClassifierMixin, 
         if found.voters is not None and self._comparisons.annotators is not None:
             self._errors = dict(zip(self._comparisons.annotators, found.voters.error.tolist(), strict=True))
 
-    def _voters(self, counts: VoteCounts) -> Voters | None:
-        if self.reliability is None:
-            return None
-        if self._comparisons.annotator is None or self._comparisons.annotators is None:
+    def _voters(self, counts: VoteCounts) -> tuple[VoteCounts, Voters]:
+        """The pairs' outcomes as counted votes, weighed by what the voters say, and the voters."""
+        given = self._comparisons
+        if given.annotator is None or given.annotators is None:
             raise InputError("reliability needs to know who voted; pass annotator=, one entry a vote.")
-        error = np.array([self._errors.get(name, 0.1) for name in self._comparisons.annotators])
-        outcomes = 3 if self.ties == "margin" and np.any(counts.value == 0.5) else 2
-        return Voters(counts.row, self._comparisons.annotator, counts.raw_weight, error, n_outcomes=outcomes)
+        error = np.array([self._errors.get(name, 0.1) for name in given.annotators])
+        answer = counts.value[counts.row]
+        undecided = self.ties == "margin" and bool(np.any(answer == 0.5))
+        outcomes = np.array([0.0, 0.5, 1.0] if undecided else [0.0, 1.0])
+        spread, pair = counts.every_outcome(outcomes)
+        n_pairs = spread.left.size // outcomes.size
+        voters = Voters(pair, answer, given.annotator, counts.raw_weight, error, n_pairs, outcomes)
+        return replace(spread, weight=voters.first_weights()), voters
 
     def _index_scores(self) -> tuple[IntArray, FloatArray]:
         names = list(self._scores)

@@ -53,9 +53,9 @@ def raw_hyperparameters(fold: Fold, *, quick: bool = False) -> FloatArray:
     return learn_kernel(raw)
 
 
-def learn_kernel(votes: Comparisons) -> FloatArray:
+def learn_kernel(votes: Comparisons, **settings: Any) -> FloatArray:
     """Hyper-parameters from all votes, in few but thorough rounds."""
-    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4)
+    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4, **settings)
     return ranker.learn_hyperparameters(*votes.xy(), items=votes.items)
 
 
