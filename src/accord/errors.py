@@ -19,11 +19,22 @@ class AccordError(Exception):
     """Base of all errors that Accord raises on purpose."""
 
 
+# What ends a line or steers a terminal, as it is written in a string: messages quote what people's files contain.
+_CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
+
+_LONGEST = 1000
+
+
 class InputError(AccordError, ValueError):
     """Something that a person gave breaks a rule.
 
-    The message is one sentence, or two: the rule, the value it got and where, and the cure.
+    The message is one sentence, or two: the rule, the value it got and where, and the cure. It is always one line, and
+    the middle of one that quotes too much is left out.
     """
+
+    def __init__(self, message: str = "") -> None:
+        line = message.translate(_CONTROLS)
+        super().__init__(line if len(line) <= _LONGEST else f"{line[:700]} … {line[-250:]}")
 
 
 class MissingDataError(InputError):

@@ -13,10 +13,16 @@ from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["HIGHLIGHT_GRID", "PLAIN_GRID", "Choice", "choose_strengths", "inner_folds"]
 
-# Where good strengths lie, as (C, σ_θ²): more of the one asks for less of the other. Neighbours are similar.
-HIGHLIGHT_GRID = ((0.01, 0.1), (0.01, 0.03), (0.01, 0.01), (0.03, 0.01))
+_VARIANCES = (0.1, 0.03, 0.01, 0.003)
+# Candidates as (C, σ_θ²). C spans the range of the paper (1/300 … 1/50) and a little more, σ_θ² what plain regression
+# asks for from 200 texts to 1,600. To and fro, so that neighbours are similar.
+HIGHLIGHT_GRID = tuple(
+    (C, variance)
+    for C, variances in ((0.003, _VARIANCES), (0.01, _VARIANCES[::-1]), (0.03, _VARIANCES))
+    for variance in variances
+)
 # For classes alone.
-PLAIN_GRID = tuple((0.0, variance) for variance in (0.1, 0.03, 0.01, 0.003))
+PLAIN_GRID = tuple((0.0, variance) for variance in _VARIANCES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,9 +32,10 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read from; nothing it does is kept."""
+        """A connection to read from."""
         with self.engine.connect() as connection:
             yield connection
+            connection.commit()  # after a rollback the driver would forget the statements it has prepared
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -58,6 +59,13 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA busy_timeout=15000")
     cursor.close()
+
+
+def _on_postgres_connect(connection: Any, _record: Any) -> None:
+    # The statements are small and always the same; planning them anew each time costs more than running them.
+    connection.autocommit = True
+    connection.execute("SET plan_cache_mode = force_generic_plan")
+    connection.autocommit = False
 
 
 def _on_sqlite_begin(connection: Connection) -> None:
@@ -94,6 +102,7 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
         "pool_size": pool_size,
         "max_overflow": 10,
         "pool_timeout": 60,
+        "pool_use_lifo": True,  # the connection used last has its statements prepared
         "json_serializer": lambda value: msgspec.json.encode(value).decode(),
         "json_deserializer": msgspec.json.decode,
     }
@@ -104,6 +113,7 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
             event.listen(engine, "begin", _on_sqlite_begin)
         else:
             engine = create_engine(parsed, pool_pre_ping=True, **options)
+            event.listen(engine, "connect", _on_postgres_connect)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise MissingDependencyError(
             f"PostgreSQL needs the psycopg driver ({error}). Install accord[postgres] and use postgresql+psycopg://…"

@@ -31,7 +31,6 @@ __all__ = [
     "items_by_text",
     "keys_of_group",
     "note",
-    "nth_key",
     "projects_of",
 ]
 
@@ -281,7 +280,6 @@ _KEYS = (
     )
     .order_by(items.c.id)
 )
-_NTH_KEY = _KEYS.offset(bindparam("place")).limit(1)
 
 
 def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None, int]]:
@@ -292,11 +290,6 @@ def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None,
 def keys_of_group(connection: Connection, project_id: int, group_id: str | None) -> list[int]:
     """The keys of the texts of a group (``None``: of those that have none), smallest first."""
     return list(connection.execute(_KEYS, {"project": project_id, "group": group_id}).scalars())
-
-
-def nth_key(connection: Connection, project_id: int, group_id: str | None, place: int) -> int:
-    """One of the keys of a group, without reading the others."""
-    return connection.execute(_NTH_KEY, {"project": project_id, "group": group_id, "place": place}).scalar_one()
 
 
 def count_judgements(connection: Connection, project_id: int) -> int:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
 
 from accord.store.people import now
 from accord.store.tables import judgements, questions
 
-__all__ = ["Question", "close", "count_open", "hold", "lease", "refill"]
+__all__ = ["Question", "append", "close", "count_open", "hold", "lease", "refill"]
 
 _LEASE = timedelta(minutes=5)
+_WINDOW, _ALL = 16, 1_000_000
 _LAST = 1e12  # behind every queue: rows that come and go would else lie before the ones that are looked for
 
 
@@ -68,25 +69,38 @@ _FREE = or_(questions.c.leased_until.is_(None), questions.c.leased_until < bindp
 _asked = judgements.alias("asked")
 
 
-def _answered(item: Any, other: Any) -> Any:
-    """Whether the person has answered a question about these two texts, named in this order."""
-    return exists().where(
-        _asked.c.person_id == bindparam("person"),
-        _asked.c.item == item,
-        _asked.c.other.is_not_distinct_from(other),
-        _asked.c.strategy.is_distinct_from("repeat"),
+def _answered(question: Any) -> Any:
+    """Whether the person has answered a question about the same texts, in either order.
+
+    Spelt out with plain equalities, so that the index of person, text and other text is used.
+    """
+    item, other = question.c.item, question.c.other
+    pair = or_(
+        and_(_asked.c.item == item, _asked.c.other == other), and_(_asked.c.item == other, _asked.c.other == item)
     )
+    alone = and_(other.is_(None), _asked.c.item == item, _asked.c.other.is_(None))
+    theirs = and_(_asked.c.person_id == bindparam("person"), _asked.c.strategy.is_distinct_from("repeat"))
+    return or_(exists().where(theirs, pair), exists().where(theirs, alone))
 
 
 def _take(condition: Any) -> Any:
-    """Lease the first questions that fulfil a condition and that the person has not answered."""
-    answered = or_(_answered(questions.c.item, questions.c.other), _answered(questions.c.other, questions.c.item))
-    wanted = (
-        select(questions.c.id)
-        .where(_OF_PROJECT, condition, or_(questions.c.strategy == "repeat", ~answered))
+    """Lease the first questions that fulfil a condition and that the person has not answered.
+
+    Only the first ``window`` that fulfil the condition are looked at: whether each was answered is the dear part.
+    """
+    first = (
+        select(questions.c.id, questions.c.item, questions.c.other, questions.c.strategy, questions.c.order_key)
+        .where(_OF_PROJECT, condition)
         .order_by(questions.c.order_key)
-        .limit(bindparam("most"))
+        .limit(bindparam("window"))
         .with_for_update(skip_locked=True, of=questions)
+        .subquery("first")
+    )
+    wanted = (
+        select(first.c.id)
+        .where(or_(first.c.strategy == "repeat", ~_answered(first)))
+        .order_by(first.c.order_key)
+        .limit(bindparam("most"))
     )
     return (
         update(questions)
@@ -112,33 +126,28 @@ def lease(
     moment = now()
     values = {"project": project_id, "person": person_id, "moment": moment, "until": moment + life}
     taken: list[Question] = []
-    for statement in (_TAKE_HELD, _TAKE_FREE):
+    for statement, window in ((_TAKE_HELD, _ALL), (_TAKE_FREE, limit + _WINDOW), (_TAKE_FREE, _ALL)):
         if len(taken) < limit:
-            rows = connection.execute(statement, {**values, "most": limit - len(taken)}).all()
+            rows = connection.execute(statement, {**values, "window": window, "most": limit - len(taken)}).all()
             taken += [Question(*row[:-1]) for row in sorted(rows, key=lambda row: row.order_key)]
     return taken
 
 
-def hold(
-    connection: Connection,
-    project_id: int,
-    person_id: int,
-    *,
-    item: int,
-    other: int | None,
-    strategy: str,
-    propensity: float | None,
-    life: timedelta = _LEASE,
-) -> int:
-    """Put a question that was drawn for one person into the queue, already leased to that person."""
+def hold(connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any]) -> int:
+    """Put a question that was drawn for one person into the queue, already leased to that person; returns its key."""
     key = connection.execute(
         insert(questions).values(
-            project_id=project_id, item=item, other=other, strategy=strategy, propensity=propensity, model_version=0,
-            order_key=_LAST, leased_by=person_id, leased_until=now() + life,
+            project_id=project_id, order_key=_LAST, leased_by=person_id, leased_until=now() + _LEASE, **row
         )
-    ).inserted_primary_key  # fmt: skip
+    ).inserted_primary_key
     assert key is not None
     return int(key[0])
+
+
+def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Put questions that were drawn without a model behind the queue; the rows are those of :func:`refill`."""
+    if rows:
+        connection.execute(insert(questions), [{"project_id": project_id, "order_key": _LAST, **row} for row in rows])
 
 
 def close(connection: Connection, project_id: int, question_id: int) -> Question | None:

@@ -28,7 +28,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 SKIP_REASONS = ("both bad", "too similar", "not understood", "other")
 
 _MAX_SPANS = 200
-_Drawn = tuple[list[int], str, float | None]  # texts, strategy, propensity
+_AT_ONCE = 32  # random pairs that are drawn together
+_Drawn = list[dict[str, Any]]  # rows of the queue of questions
 
 
 @dataclass(frozen=True)
@@ -230,17 +231,16 @@ def next_question(
         return NextQuestion(
             question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
         )
-    draw = _draw_pair if project.word == "pairs" else _least_judged
+    draw = _draw_pairs if project.word == "pairs" else _least_judged
     drawn = draw(connection, project, person_id, rng)
-    if drawn is None:
+    if not drawn:
         return None
-    keys, strategy, propensity = drawn
-    question_id = questions.hold(
-        connection, project.id, person_id, item=keys[0], other=keys[1] if len(keys) == 2 else None, strategy=strategy,
-        propensity=propensity,
-    )  # fmt: skip
+    question_id = questions.hold(connection, project.id, person_id, drawn[0])
+    questions.append(connection, project.id, drawn[1:])
+    keys = [key for key in (drawn[0]["item"], drawn[0]["other"]) if key is not None]
     texts = projects.items_by_key(connection, project.id, keys)
-    return NextQuestion(question_id, strategy, propensity, None, tuple(texts[k] for k in keys))
+    order = keys if len(keys) == 1 or _left_first(keys, person_id) else keys[::-1]
+    return NextQuestion(question_id, drawn[0]["strategy"], drawn[0]["propensity"], None, tuple(texts[k] for k in order))
 
 
 def _left_first(keys: Sequence[int], person_id: int) -> bool:
@@ -249,26 +249,45 @@ def _left_first(keys: Sequence[int], person_id: int) -> bool:
     return random.Random(f"{person_id}/{low}/{high}").random() < 0.5
 
 
-def _draw_pair(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn | None:
-    """A uniformly random pair inside one group that the person has not seen."""
+def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
+    """Uniformly random pairs, each inside one group, the first of them one that the person has not seen.
+
+    The others wait for whoever comes next: where many people ask at once, one of them looks for all.
+    """
     groups = [(name, size) for name, size in projects.groups_of(connection, project.id) if size > 1]
-    n_pairs = sum(size * (size - 1) // 2 for _, size in groups)
+    weights = [size * (size - 1) // 2 for _, size in groups]
+    n_pairs = sum(weights)
     seen = kept.pairs_of(connection, project.id, person_id)
     if len(seen) >= n_pairs:
-        return None
-    weights = [size * (size - 1) // 2 for _, size in groups]
-    for _ in range(100):
-        ((name, size),) = rng.choices(groups, weights)
-        pair = [projects.nth_key(connection, project.id, name, place) for place in rng.sample(range(size), 2)]
-        if frozenset(pair) not in seen:
-            break
-    else:  # nearly everything is seen: look through the rest
-        pools = (projects.keys_of_group(connection, project.id, name) for name, _ in groups)
-        pair = list(rng.choice([p for pool in pools for p in combinations(pool, 2) if frozenset(p) not in seen]))
-    return pair if _left_first(pair, person_id) else pair[::-1], "random", 1.0 / n_pairs
+        return []
+    pools: dict[str | None, list[int]] = {}
+    pairs: list[list[int]] = []
+    for name, _ in rng.choices(groups, weights, k=_AT_ONCE):
+        if name not in pools:
+            pools[name] = projects.keys_of_group(connection, project.id, name)
+        pairs.append(rng.sample(pools[name], 2))
+    new = next((place for place, pair in enumerate(pairs) if frozenset(pair) not in seen), None)
+    if new is None:  # nearly everything is seen: look through the rest
+        rest = (projects.keys_of_group(connection, project.id, name) for name, _ in groups)
+        pairs = [list(rng.choice([p for pool in rest for p in combinations(pool, 2) if frozenset(p) not in seen]))]
+        new = 0
+    first = pairs.pop(new)
+    different = {frozenset(pair): pair for pair in pairs if frozenset(pair) != frozenset(first)}
+    return [_asked(pair, "random", 1.0 / n_pairs) for pair in (first, *different.values())]
 
 
-def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn | None:
+def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict[str, Any]:
+    """A question as a row of the queue, chosen without a model."""
+    return {
+        "item": keys[0],
+        "other": keys[1] if len(keys) == 2 else None,
+        "strategy": strategy,
+        "propensity": propensity,
+        "model_version": 0,
+    }
+
+
+def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
     """The text with the fewest judgements that the person has not judged; a thread's comments follow each other."""
     counts = (
         select(judgements.c.item, func.count().label("n"))
@@ -284,4 +303,4 @@ def _least_judged(connection: Connection, project: StoredProject, person_id: int
         .order_by(func.coalesce(counts.c.n, 0), items.c.position)
         .limit(1)
     ).first()
-    return None if row is None else ([row.id], "coverage", None)
+    return [] if row is None else [_asked([row.id], "coverage", None)]
