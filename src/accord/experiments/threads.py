@@ -108,7 +108,7 @@ def joined(parts: Sequence[Threads]) -> Threads:
     return Threads(offsets=np.concatenate([[0], np.cumsum(sizes)]), **{name: column(name) for name in names})
 
 
-def made(name: str, train: Threads, test: Threads, vectors: Any, *, folds: int = 5) -> tuple[Features, Features]:
+def made(name: str, train: Threads, test: Threads, vectors: Any, *, folds: int) -> tuple[Features, Features]:
     """Features of training and test threads; nothing of the test threads enters the fit."""
     transformer = ThreadFeatures(features=name, n_folds=folds, cache_dir=default_cache_dir())
     given = vectors if name == "full" else None
@@ -171,7 +171,7 @@ class Experiment:
         """Features of all training threads and of the test threads, made once."""
         if name not in self._made:
             self.note(f"{name}: features")
-            self._made[name] = made(name, self.train, self.test, self.vectors)
+            self._made[name] = made(name, self.train, self.test, self.vectors, folds=self.n_folds)
         return self._made[name]
 
     def note(self, what: str) -> None:
@@ -298,7 +298,7 @@ class Experiment:
         late = binary(cqa.load("2016/train"))
         early = self.train if self.quick else binary(cqa.load("2015/train"))
         train = joined([part.subset(~overlaps(part, test)) for part in (early, late)])
-        known, new = made("full", train, test, None)
+        known, new = made("full", train, test, None, folds=self.n_folds)
         rows = []
         for row, settings in (("icc_me", ROWS["icc_me"]), ("fccrf", GRIDS["fccrf_bias"][1])):
             self.note(f"2016: {row}")
