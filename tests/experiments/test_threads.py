@@ -14,8 +14,19 @@ from accord.evaluation.metrics import (
     precision_recall_f1,
 )
 from accord.experiments.thread_picture import draw_thread
-from accord.experiments.thread_scores import Outcome, mrr_row, ratio_row, score_rows
-from accord.experiments.threads import N_DRAWS, PAPER, ROWS, Features, binary, joined, outcomes_given, overlaps
+from accord.experiments.thread_scores import Outcome, mean_outcome, mrr_row, ratio_row, score_rows
+from accord.experiments.threads import (
+    CRFS,
+    JOINT,
+    N_DRAWS,
+    PAPER,
+    ROWS,
+    Features,
+    binary,
+    joined,
+    outcomes_given,
+    overlaps,
+)
 from accord.features.thread_edges import ThreadEdges
 
 
@@ -62,6 +73,15 @@ def test_bootstrap_interval_is_that_of_resampled_threads():
     assert_allclose([row.low, row.high], np.percentile(means, [2.5, 97.5]), atol=1.5)
 
 
+def test_models_speak_together_by_the_mean_of_their_probabilities():
+    one, other = some_outcome(0), some_outcome(0)
+    other = Outcome(other.thread, other.truth, other.predicted, 1.0 - other.probability**2)
+    both = mean_outcome([one, other])
+    assert_allclose(both.probability, (one.probability + 1.0 - one.probability**2) / 2)
+    assert_array_equal(both.predicted, both.probability > 0.5)
+    assert_array_equal(mean_outcome([one]).predicted, one.predicted)
+
+
 def small_threads(prefix, questions):
     n = len(questions)
     return Threads(
@@ -90,6 +110,7 @@ def test_every_row_of_the_paper_is_a_choice():
     assert set(ROWS) | {"majority"} == set(PAPER)
     for settings in ROWS.values():
         ThreadClassifier(**settings)._settings()
+    assert set(CRFS) < set(JOINT) < set(ROWS)
 
 
 def test_given_labels_are_scored_on_the_same_other_comments():

@@ -8,6 +8,7 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.features.cache import cached_arrays, content_key
 from accord.features.stacking import StackedLogits, group_folds
+from accord.features.thread_context import thread_context
 from accord.features.thread_cues import THREAD_CUES, comment_cues, dialogue_parts, thread_cues
 from accord.features.thread_edges import ThreadEdges, complete_pairs, n_pairs
 from accord.features.thread_style import STYLE_CUES, style_cues
@@ -159,10 +160,33 @@ def test_stacked_logits_never_see_their_own_thread():
     texts = objects([f"secret{g} secret{g} word" for g in groups])
     dense = groups[:, None] % 7 * 1.0
     logits = StackedLogits(n_folds=3).fit_transform(texts, dense, y, groups, vectors=np.eye(60)[groups])
-    assert logits.shape == (240, 4)
-    for name, values in zip(("words", "characters", "vectors", "trees"), logits.T, strict=True):
+    assert logits.shape == (240, 5)
+    for name, values in zip(("words", "characters", "vectors", "trees", "blend"), logits.T, strict=True):
         hit = np.mean((values > np.median(values)) == (y == "Good"))
         assert hit < 0.75, name
+
+
+def test_no_label_of_a_fold_reaches_its_stacked_logits():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 4)
+    folds = group_folds(groups, 3, np.random.default_rng(0))
+    y = np.where(rng.random(240) < 0.5, "Good", "Bad")
+    other = np.where((folds == 1) & (y == "Good"), "Bad", np.where((folds == 1), "Good", y))
+    texts = objects([f"{label} word{k % 7}" for k, label in enumerate(y)])
+    dense = rng.normal(size=(240, 3)) + (y == "Good")[:, None]
+    first, second = (StackedLogits(n_folds=3).fit_transform(texts, dense, given, groups) for given in (y, other))
+    assert_allclose(second[folds == 1], first[folds == 1])
+    assert (np.abs(second - first)[folds != 1].max(axis=0) > 0.1).all()
+
+
+def test_two_folds_or_one_label_in_a_fold_are_stacked_too():
+    groups = np.repeat(np.arange(6), 2)
+    texts, dense = objects(["some words here"] * 12), np.arange(12.0)[:, None]
+    y = np.where(groups == 3, "Good", "Bad")
+    assert StackedLogits(n_folds=2).fit_transform(texts, dense, y, groups).shape == (12, 3)
+    logits = StackedLogits(n_folds=3).fit_transform(texts, dense, y, groups)
+    assert logits.shape == (12, 4)
+    assert (logits[groups == 3] < 0).all()
 
 
 def test_full_features_have_one_column_a_label_beyond_two_and_need_labels():
@@ -217,3 +241,17 @@ def test_vectors_must_come_back_at_prediction():
     assert "vector_cosine" in transformer.edges(threads, vectors=vectors).names
     with pytest.raises(InputError, match="give vectors="):
         transformer.transform(threads)
+
+
+def test_context_is_what_stands_around_a_comment():
+    threads = make_threads([3, 1], questions=objects(["Why? Who?", None]))
+    asker, length = np.array([0.0, 1.0, 0.0, 0.0]), np.array([3.0, 5.0, 7.0, 9.0])
+    made = thread_context(threads, {"comment/by_asker": asker, "style/log_length": length})
+    assert made.shape == (4, 9 + 2 * 5 + 1)
+    assert_array_equal(made[:, 0], [3, 3, 3, 1])  # comments in the thread
+    assert_array_equal(made[:, 2:4], [[0, 2], [1, 1], [2, 0], [0, 0]])  # comments before and after
+    assert_array_equal(made[:, 6], [2, 2, 2, 0])  # question marks of the question
+    assert_array_equal(made[:, 7:9], [[0, 1], [0, 0], [1, 0], [0, 0]])  # of the asker, before and after
+    # Two and one before, one and two after, the mean of the others, the rank.
+    expected = [[0, 0, 5, 7, 6, 1 / 3], [0, 3, 7, 0, 5, 2 / 3], [3, 5, 0, 0, 4, 1], [0, 0, 0, 0, 0, 1]]
+    assert_allclose(made[:, [*range(14, 19), 19]], expected)

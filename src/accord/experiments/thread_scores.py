@@ -1,7 +1,7 @@
 """Figures of thread classifiers with intervals from resampling whole threads."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from accord.evaluation.metrics import average_precision
 from accord.experiments.report import Row
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Outcome", "joined_outcomes", "mrr_row", "ratio_row", "score_rows"]
+__all__ = ["Outcome", "joined_outcomes", "mean_outcome", "mrr_row", "ratio_row", "score_rows"]
 
 _N_DRAWS = 1000
 _N_BINS = 10
@@ -41,6 +41,12 @@ def joined_outcomes(parts: Sequence[Outcome]) -> Outcome:
         return np.concatenate([getattr(part, name) for part in parts])
 
     return Outcome(column("thread"), column("truth"), column("predicted"), column("probability"))
+
+
+def mean_outcome(parts: Sequence[Outcome]) -> Outcome:
+    """What several models say of the same comments together: the mean of their probabilities."""
+    p = np.mean([part.probability for part in parts], axis=0)
+    return replace(parts[0], predicted=(p > 0.5).astype(np.int64), probability=p)
 
 
 def _by_thread(thread: IntArray, values: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from accord.evaluation.metrics import accuracy
 from accord.evaluation.significance import approximate_randomisation
 from accord.evaluation.splits import group_folds
 from accord.experiments.report import Row
-from accord.experiments.thread_scores import Outcome, joined_outcomes, mrr_row, ratio_row, score_rows
+from accord.experiments.thread_scores import Outcome, joined_outcomes, mean_outcome, mrr_row, ratio_row, score_rows
 from accord.features.cache import default_cache_dir
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
@@ -65,7 +65,9 @@ GRIDS: dict[str, list[dict[str, Any]]] = {
 }
 EDGES = [*GRIDS["fccrf_bias"], ROWS["fccrf"]]
 WINNER_2016 = {"map": 79.19}  # the best system of SemEval 2016 task 3, subtask A
-JOINT = ("fccrf", "fccrf_bias", "li_me_lbp", "li_me_gc", "lccrf_1")
+CRFS = ("fccrf", "fccrf_bias", "fccrf_4c", "lccrf_1", "lccrf_2")  # trained on the likelihood of whole threads
+JOINT = (*CRFS, "li_me_lbp", "li_me_gc")
+MEAN = "joint_mean"  # the mean probability of all CRFS
 GIVEN = (0, 1, 2, 3)
 N_DRAWS = 5
 _LENGTHS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 10**6))
@@ -106,7 +108,7 @@ def joined(parts: Sequence[Threads]) -> Threads:
     return Threads(offsets=np.concatenate([[0], np.cumsum(sizes)]), **{name: column(name) for name in names})
 
 
-def made(name: str, train: Threads, test: Threads, vectors: Any, *, folds: int = 5) -> tuple[Features, Features]:
+def made(name: str, train: Threads, test: Threads, vectors: Any, *, folds: int) -> tuple[Features, Features]:
     """Features of training and test threads; nothing of the test threads enters the fit."""
     transformer = ThreadFeatures(features=name, n_folds=folds, cache_dir=default_cache_dir())
     given = vectors if name == "full" else None
@@ -169,7 +171,7 @@ class Experiment:
         """Features of all training threads and of the test threads, made once."""
         if name not in self._made:
             self.note(f"{name}: features")
-            self._made[name] = made(name, self.train, self.test, self.vectors)
+            self._made[name] = made(name, self.train, self.test, self.vectors, folds=self.n_folds)
         return self._made[name]
 
     def note(self, what: str) -> None:
@@ -190,16 +192,13 @@ class Experiment:
         fold = self.fold[whole.thread]
         return [(whole.rows(fold != k), whole.rows(fold == k)) for k in range(self.n_folds)]
 
-    def choose(self, name: str) -> tuple[dict[str, dict[str, Any]], list[Row]]:
-        """Settings of the joint rows by cross-validation, and the gain over the local model.
-
-        ``default`` is the joint row with the most hits, with calibrated probabilities.
-        """
+    def choose(self, name: str) -> tuple[dict[str, dict[str, Any]], str, list[Row]]:
+        """Settings of the joint rows, the joint row with the most hits in cross-validation, and all gains there."""
         sets = self.validation_sets(name)
         unit, base = _pooled([outcome(fitted(ROWS["icc_me"], train), held) for train, held in sets])
-        chosen, gains = {row: self.settings(ROWS[row]) for row in ROWS}, {}
+        chosen = {row: self.settings(ROWS[row]) for row in ROWS}
+        held_out: dict[str, list[Outcome]] = {}
         models: list[ThreadClassifier] = []
-        rows = [ratio_row(name, "icc_me", "cv_accuracy", unit, base)]
         for row in JOINT:
             scores = []
             for settings in GRIDS.get(row, [ROWS[row]]):
@@ -210,31 +209,40 @@ class Experiment:
                     if row == "li_me_gc"
                     else [fitted(settings, train) for train, _ in sets]
                 )
-                right = _pooled([outcome(model, held) for model, (_, held) in zip(models, sets, strict=True)])[1]
-                scores.append((right.mean(), settings, right))
-            _, best, right = max(scores, key=lambda entry: entry[0])
-            chosen[row], gains[row] = dict(best), right - base
+                found = [outcome(model, held) for model, (_, held) in zip(models, sets, strict=True)]
+                scores.append((_pooled(found)[1].mean(), settings, found))
+            _, best, held_out[row] = max(scores, key=lambda entry: entry[0])
+            chosen[row] = dict(best)
+        held_out[MEAN] = [mean_outcome(parts) for parts in zip(*(held_out[row] for row in CRFS), strict=True)]
+        rows = [ratio_row(name, "icc_me", "cv_accuracy", unit, base)]
+        hits = {row: _pooled(found)[1] for row, found in held_out.items()}
+        for row, right in hits.items():
             rows.append(ratio_row(name, row, "cv_accuracy", unit, right))
             rows.append(ratio_row(name, row, "cv_gain", unit, right - base))
-        winner = max(JOINT, key=lambda row: gains[row].mean())
-        self.note(f"{name}: the default is {winner}")
-        chosen["default"] = {**chosen[winner], "calibrate": True}
-        return chosen, rows
+        return chosen, max(hits, key=lambda row: hits[row].mean()), rows
 
     def table(self, name: str) -> tuple[list[Row], dict[str, Outcome]]:
-        """All rows of Tables 1 and 3 for one feature set."""
-        chosen, rows = self.choose(name)
+        """All rows of Tables 1 and 3 for one feature set.
+
+        ``default`` is the joint row that cross-validation chose, with calibrated probabilities.
+        """
+        chosen, winner, rows = self.choose(name)
+        self.note(f"{name}: the default is {winner}")
         train, test = self.whole(name)
         majority = Outcome(test.thread, test.truth, np.ones(len(test.y), dtype=np.int64), np.full(len(test.y), 0.5))
         outcomes = {"majority": majority}
         for row, settings in chosen.items():
             self.note(f"{name}: {row}")
             outcomes[row] = outcome(fitted(settings, train), test)
+        outcomes[MEAN] = mean_outcome([outcomes[row] for row in CRFS])
+        outcomes["default"] = (
+            outcomes[MEAN] if winner == MEAN else outcome(fitted({**chosen[winner], "calibrate": True}, train), test)
+        )
         for row, found in outcomes.items():
             figures = dict(zip(("p", "r", "f1", "accuracy"), PAPER.get(row, ()), strict=False))
             rows += score_rows(name, row, found, paper=figures)
         local = outcomes["icc_me"]
-        for row in (*JOINT, "default"):
+        for row in (*JOINT, MEAN, "default"):
             other = outcomes[row]
             rows.append(ratio_row(name, row, "gain", local.thread, other.right - local.right))
             rows.append(self.p_value(name, row, local, other))
@@ -290,7 +298,7 @@ class Experiment:
         late = binary(cqa.load("2016/train"))
         early = self.train if self.quick else binary(cqa.load("2015/train"))
         train = joined([part.subset(~overlaps(part, test)) for part in (early, late)])
-        known, new = made("full", train, test, None)
+        known, new = made("full", train, test, None, folds=self.n_folds)
         rows = []
         for row, settings in (("icc_me", ROWS["icc_me"]), ("fccrf", GRIDS["fccrf_bias"][1])):
             self.note(f"2016: {row}")

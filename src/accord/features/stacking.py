@@ -2,13 +2,18 @@
 
 The comments of one thread are always in the same fold, so no classifier ever scores a comment whose thread it has
 seen. New comments get the mean log-odds of the fold classifiers.
+
+The last classifier, ``blend``, sees what the others say. For fold k it learns from log-odds of classifiers that have
+seen neither fold k nor the fold of the comment, so that no label of fold k reaches it on any way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -46,20 +51,35 @@ def _trees(seed: int) -> Any:
     )
 
 
+def _blend(seed: int) -> Any:
+    return HistGradientBoostingClassifier(
+        max_iter=250,
+        learning_rate=0.04,
+        max_leaf_nodes=15,
+        min_samples_leaf=30,
+        max_features=0.3,
+        l2_regularization=5.0,
+        random_state=seed,
+    )
+
+
+BLEND = "blend"
 LEARNERS: Mapping[str, Callable[[int], Any]] = {
     "words": _linear(2.0),
     "characters": _linear(2.0),
     "vectors": _linear(0.001),
     "trees": _trees,
+    BLEND: _blend,
 }
 
 
 class StackedLogits(BaseEstimator):
-    """Out-of-fold log-odds of word, character, vector and tree classifiers.
+    """Out-of-fold log-odds of word, character, vector and tree classifiers, and of trees that see all of them.
 
     Parameters
     ----------
     n_folds : int
+        With two folds there is no blend: nothing is left when two are held out.
     random_state : int
     """
 
@@ -92,19 +112,15 @@ class StackedLogits(BaseEstimator):
             raise InputError(f"stacked features need two labels or more; the training threads have {self.classes_}.")
         views = {"words": self.words_.fit_transform(texts), "characters": self.characters_.fit_transform(texts)}
         views |= self._dense_views(dense, vectors)
-        self.names_ = tuple(name for name in LEARNERS if name in views)
+        blended = (BLEND,) if self.n_folds > 2 else ()
+        self.names_ = (*views, *blended)
         folds = group_folds(groups, self.n_folds, np.random.default_rng(self.random_state))
-        outputs, self.models_ = [], {}
-        for name in self.names_:
-            view = views[name]
-            log_odds, models = np.zeros((len(y), self._n_columns)), []
-            for fold in range(self.n_folds):
-                held = folds == fold
-                model = LEARNERS[name](self.random_state).fit(view[~held], y[~held])
-                log_odds[held] = self._log_odds(model, view[held])
-                models.append(model)
-            self.models_[name] = models
-            outputs.append(log_odds)
+        self.models_: dict[str, list[Any]] = {}
+        outputs = [self._out_of_fold(name, [view] * self.n_folds, y, folds) for name, view in views.items()]
+        if blended:
+            inner = [self._twice_out_of_fold(name, view, y, folds) for name, view in views.items()]
+            seen = [np.hstack([dense, *parts]) for parts in zip(*inner, strict=True)]
+            outputs.append(self._out_of_fold(BLEND, seen, y, folds))
         return np.hstack(outputs)
 
     def transform(self, texts: AnyArray, dense: FloatArray, *, vectors: FloatArray | None = None) -> FloatArray:
@@ -112,11 +128,43 @@ class StackedLogits(BaseEstimator):
         views = self._views(texts, dense, vectors)
         if "vectors" in self.names_ and vectors is None:
             raise InputError("the features were fitted with sentence vectors; give vectors= for the new threads too.")
-        means = [
-            np.mean([self._log_odds(model, views[name]) for model in self.models_[name]], axis=0)
-            for name in self.names_
-        ]
+        means: list[FloatArray] = []
+        for name in self.names_:
+            view = np.hstack([dense, *means]) if name == BLEND else views[name]
+            means.append(np.mean([self._log_odds(model, view) for model in self.models_[name]], axis=0))
         return np.hstack(means)
+
+    def _fitted(self, name: str, view: Any, y: AnyArray) -> Any:
+        """A classifier; where all labels are the same there is nothing to learn but that."""
+        one = (y == y[0]).all()
+        return (DummyClassifier() if one else LEARNERS[name](self.random_state)).fit(view, y)
+
+    def _out_of_fold(self, name: str, views: Sequence[Any], y: AnyArray, folds: IntArray) -> FloatArray:
+        """Log-odds of each row from the classifier that has not seen its fold k and works on ``views[k]``."""
+        log_odds = np.zeros((len(y), self._n_columns))
+        self.models_[name] = []
+        for fold, view in enumerate(views):
+            held = folds == fold
+            model = self._fitted(name, view[~held], y[~held])
+            log_odds[held] = self._log_odds(model, view[held])
+            self.models_[name].append(model)
+        return log_odds
+
+    def _twice_out_of_fold(self, name: str, view: Any, y: AnyArray, folds: IntArray) -> FloatArray:
+        """For each fold k, log-odds of classifiers that have seen neither k nor the fold of the row.
+
+        For rows of fold k itself it is the mean of all those classifiers. Shape (n_folds, n_rows, n_columns).
+        """
+        log_odds = np.zeros((self.n_folds, len(y), self._n_columns))
+        for k, j in combinations(range(self.n_folds), 2):
+            in_k, in_j = folds == k, folds == j
+            seen = ~(in_k | in_j)
+            model = self._fitted(name, view[seen], y[seen])
+            on_k, on_j = self._log_odds(model, view[in_k]), self._log_odds(model, view[in_j])
+            log_odds[j, in_k], log_odds[k, in_j] = on_k, on_j
+            log_odds[k, in_k] += on_k / (self.n_folds - 1)
+            log_odds[j, in_j] += on_j / (self.n_folds - 1)
+        return log_odds
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -134,7 +182,7 @@ class StackedLogits(BaseEstimator):
         return views | self._dense_views(dense, vectors)
 
     def _dense_views(self, dense: FloatArray, vectors: FloatArray | None) -> dict[str, Any]:
-        return {"trees": dense} if vectors is None else {"trees": dense, "vectors": vectors}
+        return {"trees": dense} if vectors is None else {"vectors": vectors, "trees": dense}
 
     def _log_odds(self, model: Any, view: Any) -> FloatArray:
         """Log-odds of each label against the rest (of the second label, if there are two), for all known labels.

@@ -25,6 +25,7 @@ from accord.errors import InputError
 from accord.features.cache import cached_arrays, content_key
 from accord.features.similarity import SIMILARITIES, PairSimilarities, row_cosines
 from accord.features.stacking import StackedLogits
+from accord.features.thread_context import thread_context
 from accord.features.thread_cues import COMMENT_CUES, THREAD_CUES, comment_cues, thread_cues
 from accord.features.thread_edges import ThreadEdges, complete_pairs
 from accord.features.thread_style import STYLE_CUES, style_cues
@@ -127,7 +128,7 @@ class ThreadFeatures(BaseEstimator):
         self.stack_ = StackedLogits(n_folds=self.n_folds, random_state=self.random_state)
         logits = self.stack_.fit_transform(
             cleaned[threads.n_threads :],
-            table.to_numpy(),
+            _with_context(threads, table),
             labels.astype(str),
             threads.thread_of,
             vectors=self._crossed_vectors(threads, vectors),
@@ -142,7 +143,9 @@ class ThreadFeatures(BaseEstimator):
         if self.features != "full":
             return table
         logits = self.stack_.transform(
-            cleaned[threads.n_threads :], table.to_numpy(), vectors=self._crossed_vectors(threads, vectors)
+            cleaned[threads.n_threads :],
+            _with_context(threads, table),
+            vectors=self._crossed_vectors(threads, vectors),
         )
         return self._with_stack(table, logits)
 
@@ -265,6 +268,12 @@ def _content(threads: Threads) -> tuple[Any, ...]:
         threads.categories,
         threads.authors,
     )
+
+
+def _with_context(threads: Threads, table: pd.DataFrame) -> FloatArray:
+    """What the stacked trees see: the features of each comment and what stands around it."""
+    columns = {str(name): values for name, values in zip(table.columns, table.to_numpy().T, strict=True)}
+    return np.hstack([table.to_numpy(), thread_context(threads, columns)])
 
 
 def _same_author(threads: Threads, left: AnyArray, right: AnyArray) -> FloatArray:

@@ -22,20 +22,20 @@ from accord.estimators.threads.design import (
     similarities_of,
 )
 from accord.estimators.threads.files import fit_file
+from accord.estimators.threads.labels import known_codes, label_codes
 from accord.estimators.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
+from accord.estimators.threads.reasons import beyond_pairs, node_evidence, pulls_of_others
 from accord.features.thread_edges import ThreadEdges
 from accord.features.threads import ThreadFeatures
-from accord.inference.belief_propagation import belief_propagation
 from accord.inference.chain import chain
 from accord.inference.fixed_point import warn_unconverged
 from accord.inference.graphs import Graphs
 from accord.inference.marginals import Marginals
 from accord.inference.min_cut import min_cut
 from accord.inference.numerics import normalise_log
-from accord.inference.pulls import pulls
 from accord.learning.log_linear import log_linear_scores
 from accord.learning.second_order_chain import SecondOrderChain
-from accord.typing import AnyArray, FloatArray, IntArray
+from accord.typing import AnyArray, FloatArray
 
 __all__ = ["ThreadClassifier"]
 
@@ -193,13 +193,13 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             X, y, groups, edges = self._fit_features(X, settings, vectors)
         values, ids, self.feature_names_ = as_float_table(X)
         rows = ThreadRows.of(groups, len(values))
-        labels = self._fit_labels(y, len(values))[rows.order]
+        self.classes_, labels = label_codes(y, len(values))
         self.scaler_ = Scaler.of(values)
         similarities = None
         if settings.uses_pairs:
             similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
         self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
-        data = Training(self.scaler_(values[rows.order]), labels, len(self.classes_), rows, similarities)
+        data = Training(self.scaler_(values[rows.order]), labels[rows.order], len(self.classes_), rows, similarities)
         self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.n_features_in_ = values.shape[1]
         self.sigmoids_ = None
@@ -232,7 +232,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.sigmoids_ = None
         found = fit_file(source, self._settings(), self._workers, features=features, **plan)
         self.weights_, self.scaler_ = found.weights, found.scaler
-        self.classes_: AnyArray = found.classes
+        self.classes_ = found.classes
         self.feature_names_, self.n_features_in_, self.n_similarities_ = found.names, len(found.names), 0
         self._warn_unconverged()
         return self
@@ -263,20 +263,15 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         known : array of shape (n_comments,), optional
             Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
         """
-        posed = self._pose(X, groups, known, edges, vectors)
+        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
         return np.asarray(posed.rows.back(self._probabilities(posed)))
 
-    def predict(
-        self,
-        X: Any,
-        *,
-        groups: Any = None,
-        known: Any = None,
-        edges: ThreadEdges | None = None,
-        vectors: Any = None,
-    ) -> AnyArray:
-        """The label of each comment: the most probable one, or that of the best cut for "local+cut"."""
-        posed = self._pose(X, groups, known, edges, vectors)
+    def predict(self, X: Any, *, groups: Any = None, **more: Any) -> AnyArray:
+        """The label of each comment: the most probable one, or that of the best cut for "local+cut".
+
+        Takes what :meth:`predict_proba` takes.
+        """
+        posed = self._pose(X, groups, **more)
         if self.model == "local+cut":
             return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
         return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
@@ -338,23 +333,15 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         n = X.n_comments if isinstance(X, Threads) else len(X)
         if isinstance(X, Threads) and X.n_threads != 1:
             raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
-        posed = self._pose(X, np.zeros(n), more.get("known"), more.get("edges"), more.get("vectors"))
+        posed = self._pose(X, np.zeros(n), **more)
         names = np.arange(n).astype(str) if posed.ids is None else posed.ids
         k = self._positive(label)
-        evidence = self._evidence(posed.x, k)
-        frames = [
-            pd.DataFrame({"item_id": names, "reason": name, "effect": effect, "kind": "evidence"})
-            for name, effect in evidence.items()
-        ]
+        weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
+        groups = [self.feature_names_[column].partition("/")[0] for column in self.scaler_.keep] + ["bias"]
+        frames = node_evidence(weights, posed.x, k, groups, names)
         if self.model != "local" and not (self.model == "chain" and self.order == 2):
-            graphs = posed.graphs.with_tables()
-            i, j = graphs.edges.T
-            onto_i, onto_j = pulls(graphs, belief_propagation(graphs), k)
-            for here, there, effect in ((i, j, onto_i), (j, i, onto_j)):
-                frames.append(
-                    pd.DataFrame({"item_id": names[here], "reason": names[there], "effect": effect, "kind": "pull"})
-                )
-            frames.append(self._beyond_pairs(posed, pd.concat(frames), names, k))
+            frames += pulls_of_others(posed.graphs, k, names)
+            frames.append(beyond_pairs(self._marginals(posed), posed.graphs.known, pd.concat(frames), k, names))
         table = pd.concat(frames, ignore_index=True)
         if target is not None:
             wanted = str(names[target]) if isinstance(target, int | np.integer) else str(target)
@@ -381,35 +368,6 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
         return X, threads.labels, threads.thread_ids[threads.thread_of], edges
 
-    def _fit_labels(self, y: Any, n_rows: int) -> IntArray:
-        if y is None or np.shape(y) != (n_rows,):
-            raise InputError(f"y must have one label a row, {n_rows} of them; it has shape {np.shape(y)}.")
-        y = np.asarray(y)
-        observed = ~pd.isna(y)
-        if not observed.any():
-            raise InputError("training needs labelled comments; no comment has a label.")
-        self.classes_ = np.unique(y[observed])
-        if len(self.classes_) < 2:
-            raise InputError(f"training needs two labels or more; all comments are {self.classes_[0]!r}.")
-        labels = np.full(n_rows, -1, dtype=np.int64)
-        labels[observed] = np.searchsorted(self.classes_, y[observed])
-        return labels
-
-    def _known_labels(self, known: Any, n_rows: int) -> IntArray | None:
-        if known is None:
-            return None
-        known = np.asarray(known, dtype=object)
-        if known.shape != (n_rows,):
-            raise InputError(f"known must have one entry a comment, {n_rows}; it has shape {known.shape}.")
-        place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        labels = np.full(n_rows, -1, dtype=np.int64)
-        for row in np.flatnonzero(~pd.isna(known)):
-            if known[row] not in place:
-                listed = ", ".join(map(str, self.classes_))
-                raise InputError(f"a known label must be one that was trained, {listed}; row {row} has {known[row]!r}.")
-            labels[row] = place[known[row]]
-        return labels
-
     def _positive(self, label: Any) -> int:
         check_is_fitted(self, "weights_")
         names = self.classes_.tolist()
@@ -419,7 +377,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             raise InputError(f"the label must be one of {', '.join(map(str, names))}; it is {label!r}.")
         return int(names.index(label))
 
-    def _pose(self, X: Any, groups: Any, known: Any, edges: ThreadEdges | None, vectors: Any) -> _Posed:
+    def _pose(
+        self, X: Any, groups: Any, *, known: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
+    ) -> _Posed:
         """The inference problem of some comments, in the order of their threads."""
         check_is_fitted(self, "weights_")
         settings = self._settings()
@@ -434,7 +394,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if values.shape[1] != self.n_features_in_:
             raise InputError(f"X must have the {self.n_features_in_} features of training; it has {values.shape[1]}.")
         rows = ThreadRows.of(groups, len(values))
-        labels = self._known_labels(known, len(values))
+        labels = None if known is None else known_codes(known, self.classes_, len(values))
         x = self.scaler_(values[rows.order])
         scores = self._node_scores(x)
         if self.model == "local":
@@ -509,28 +469,6 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         out = p.copy()
         out[free] = calibrated(p[free], self.sigmoids_)
         return out
-
-    def _beyond_pairs(self, posed: _Posed, reasons: pd.DataFrame, names: AnyArray, k: int) -> pd.DataFrame:
-        """What evidence and pulls leave of the log-odds of comments whose label is not given."""
-        log_p = np.log(np.maximum(self._marginals(posed), 1e-300))
-        log_odds = log_p[:, k] - np.delete(log_p, k, axis=1).mean(axis=1)
-        told = reasons.groupby("item_id")["effect"].sum().reindex(names).to_numpy()
-        known = posed.graphs.known
-        free = np.ones(len(names), dtype=bool) if known is None else known < 0
-        rest = np.where(free, log_odds - told, 0.0)
-        some = np.abs(rest) > 1e-4
-        return pd.DataFrame({"item_id": names[some], "reason": "loops", "effect": rest[some], "kind": "rest"})
-
-    def _evidence(self, x: FloatArray, k: int) -> dict[str, FloatArray]:
-        """Log-odds of label k by feature group."""
-        weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
-        if len(weights) == 1:
-            weights = np.vstack([np.zeros_like(weights), weights])
-        others = np.delete(weights, k, axis=0).mean(axis=0)
-        parts = x * (weights[k] - others)
-        groups = [self.feature_names_[column].partition("/")[0] for column in self.scaler_.keep] + ["bias"]
-        columns = pd.Series(np.arange(len(groups))).groupby(groups, sort=False).indices
-        return {str(name): parts[:, places].sum(axis=1) for name, places in columns.items()}
 
 
 def _attractive(graphs: Graphs) -> Graphs:
