@@ -24,3 +24,13 @@ def accord_data() -> Path:
     if not path.is_dir():
         missing(f"ACCORD_DATA names {path}, which is not a folder.")
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fresh_processes():
+    """End joblib's processes after each file of tests: joblib replaces one that has grown, and may hang."""
+    yield
+    from joblib.externals.loky import reusable_executor
+
+    if reusable_executor._executor is not None:
+        reusable_executor._executor.shutdown(wait=True, kill_workers=True)
