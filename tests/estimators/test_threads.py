@@ -160,7 +160,7 @@ def test_pair_scores_are_those_of_the_pair_features(n_labels, n_vectors, n_simil
 def test_edges_are_divided_by_the_length_of_their_thread(scale, share):
     x, y, thread = sample(n_threads=40)
     model = ThreadClassifier(edge_scale=scale).fit(x, y, groups=thread)
-    gains = model._pose(x[:7], [0, 0, 0, 0, 0, 1, 1], None, None, None).graphs.edge_scores
+    gains = model._pose(x[:7], [0, 0, 0, 0, 0, 1, 1]).graphs.edge_scores
     pull = model.weights_.edges[0, 0]
     assert_allclose(gains, [pull * share] * 10 + [pull])  # threads of five comments and of two
 
