@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+_kept = []
+
 
 def draw(block, shared, rng):
     return float(rng.normal()) + shared * float(block.sum())
@@ -45,3 +47,10 @@ def eats_memory(block, shared, rng):
     held = [np.ones(20_000_000) for _ in range(8)]
     time.sleep(5.0)
     return len(held)
+
+
+def grows(block, shared, rng):
+    """Keep 200 MB more, long enough for joblib to look; returns the process."""
+    _kept.append(np.ones(25_000_000))
+    time.sleep(1.1)
+    return os.getpid()

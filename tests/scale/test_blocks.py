@@ -89,6 +89,11 @@ def test_a_block_that_kills_every_worker_is_reported_in_one_sentence(client):
         map_blocks(jobs.always_dies, BLOCKS[:1], backend=client, retries=1)
 
 
+def test_a_process_that_keeps_large_blocks_is_not_replaced():
+    pids = map_blocks(jobs.grows, BLOCKS, backend="joblib", n_workers=2)  # joblib allows 300 MB, each keeps 600 or more
+    assert len(set(pids)) == 2
+
+
 def test_progress_is_told_block_by_block():
     told = []
     map_blocks(jobs.draw, BLOCKS, shared=0.0, progress=lambda what, done, total: told.append((done, total)))

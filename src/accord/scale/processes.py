@@ -5,6 +5,7 @@ keeps it; a run then sends only what it shares. A process that is killed ends th
 yet is run again.
 """
 
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import joblib
 from joblib import Parallel, delayed
+from joblib.externals.loky import process_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from accord.errors import InputError
@@ -28,6 +30,9 @@ _held_of = ""
 def _numbered(
     place: int, function: Callable[..., Any], folder: str, block: Any, common: bool, shared: Any, seed: int, keep: bool
 ) -> tuple[int, Any]:
+    # joblib takes a process that has grown by 300 MB for a leaking one and replaces it, which loses the blocks it keeps
+    # and now and then waits for ever. What a process keeps here is wanted.
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
     found = _fetched(folder, f"{place}.block", keep) if block is None else block
     if callable(found) and keep:
         found = _held[f"{place}.block"] = load(found)
