@@ -40,26 +40,9 @@ def _linear(strength: float) -> Callable[[int], Any]:
     return lambda seed: LogisticRegression(C=strength, max_iter=300, tol=1e-4, random_state=seed)
 
 
-def _trees(seed: int) -> Any:
-    return HistGradientBoostingClassifier(
-        max_iter=150,
-        learning_rate=0.06,
-        max_leaf_nodes=15,
-        min_samples_leaf=30,
-        l2_regularization=5.0,
-        random_state=seed,
-    )
-
-
-def _blend(seed: int) -> Any:
-    return HistGradientBoostingClassifier(
-        max_iter=250,
-        learning_rate=0.04,
-        max_leaf_nodes=15,
-        min_samples_leaf=30,
-        max_features=0.3,
-        l2_regularization=5.0,
-        random_state=seed,
+def _trees(**settings: Any) -> Callable[[int], Any]:
+    return lambda seed: HistGradientBoostingClassifier(
+        max_leaf_nodes=15, min_samples_leaf=30, l2_regularization=5.0, random_state=seed, **settings
     )
 
 
@@ -68,8 +51,8 @@ LEARNERS: Mapping[str, Callable[[int], Any]] = {
     "words": _linear(2.0),
     "characters": _linear(2.0),
     "vectors": _linear(0.001),
-    "trees": _trees,
-    BLEND: _blend,
+    "trees": _trees(max_iter=150, learning_rate=0.06),
+    BLEND: _trees(max_iter=250, learning_rate=0.04, max_features=0.3),
 }
 
 

@@ -35,7 +35,7 @@ from accord.typing import AnyArray, FloatArray, ObjectArray
 __all__ = ["FEATURE_SETS", "ThreadFeatures"]
 
 FEATURE_SETS = ("text", "paper", "full")
-_VERSION = 2  # part of every cache key: raise it when a feature changes
+_VERSION = 3  # part of every cache key: raise it when a feature changes
 _WORD = r"[^\W_]+(?:'[^\W_]+)?"
 
 Vectors = tuple[AnyArray, AnyArray]

@@ -266,12 +266,20 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
         return np.asarray(posed.rows.back(self._probabilities(posed)))
 
-    def predict(self, X: Any, *, groups: Any = None, **more: Any) -> AnyArray:
+    def predict(
+        self,
+        X: Any,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> AnyArray:
         """The label of each comment: the most probable one, or that of the best cut for "local+cut".
 
         Takes what :meth:`predict_proba` takes.
         """
-        posed = self._pose(X, groups, **more)
+        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
         if self.model == "local+cut":
             return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
         return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
@@ -304,7 +312,16 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         table.insert(1, "rank", table.groupby("thread", sort=False).cumcount() + 1)
         return table
 
-    def explain(self, X: Any, *, target: Any = None, label: Any = None, **more: Any) -> pd.DataFrame:
+    def explain(
+        self,
+        X: Any,
+        *,
+        target: Any = None,
+        label: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> pd.DataFrame:
         """Why the comments of one thread are judged as they are.
 
         The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
@@ -320,8 +337,8 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             Explain this comment only.
         label : label, optional
             As ``positive`` in :meth:`rank`.
-        **more
-            As in :meth:`predict_proba`, but for ``groups``.
+        known, edges, vectors
+            As in :meth:`predict_proba`.
 
         Returns
         -------
@@ -333,7 +350,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         n = X.n_comments if isinstance(X, Threads) else len(X)
         if isinstance(X, Threads) and X.n_threads != 1:
             raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
-        posed = self._pose(X, np.zeros(n), **more)
+        posed = self._pose(X, np.zeros(n), known=known, edges=edges, vectors=vectors)
         names = np.arange(n).astype(str) if posed.ids is None else posed.ids
         k = self._positive(label)
         weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
