@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -65,12 +67,15 @@ def _we8there_only():
 
     ratings = we8there.load()
     ranks = ratings.ranks.astype(np.int64)
-    splits = [
-        aspects._prepared(ratings.items.features, ranks, parts, we8there.ASPECTS, i, min_texts=1)
+    jobs = [
+        (
+            "we8there",
+            partial(aspects._prepared, ratings.items.features, ranks, parts, we8there.ASPECTS, i, min_texts=1),
+        )
         for i, parts in enumerate(_splits(len(ranks), 2))
     ]
     seen = []
-    outcomes = aspects._outcomes("splits", splits, lambda *progress: seen.append(progress), 1)
+    outcomes = aspects._outcomes(jobs, lambda *progress: seen.append(progress), 1)["we8there"]
     assert_array_equal([done for _, done, _ in seen], [1, 2])
     rows = aspects._rows("we8there", outcomes, we8there.ASPECTS, paper=True)
     return rows + aspects._figure_rows("we8there", outcomes)

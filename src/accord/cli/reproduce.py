@@ -17,7 +17,9 @@ app = command_app()
 def reproduce(
     word: WordArgument,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that ends within two minutes.")] = False,
-    workers: Annotated[int, typer.Option(min=1, help="How many processes work at once.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes work at once; one a core unless said.")
+    ] = None,
     scheduler: Scheduler = None,
     results: Annotated[
         Path | None,

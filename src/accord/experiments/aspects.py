@@ -4,12 +4,12 @@ Tables 1 and 2 are the rows ``loss``, ``loss/<aspect>``, ``loss_consensus`` and 
 random splits do not overlap, so that the sign test over all of them counts each text once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from accord.data.corpora import multiaspect, we8there
 from accord.estimators.aspects import AspectRanker
@@ -23,6 +23,7 @@ from accord.learning.agreement import agreement_labels, agreement_scores, fit_ag
 from accord.learning.good_grief import ALPHAS, fit_good_grief, good_grief_ranks
 from accord.learning.ordinal import median_ranks, ordinal_probabilities
 from accord.learning.prank import aspect_similarity, prank_scores, train_prank
+from accord.scale.processes import run_each
 from accord.typing import AnyArray, FloatArray, IntArray, Progress
 
 __all__ = ["reproduce"]
@@ -60,6 +61,9 @@ class _Split:
     ranks: tuple[IntArray, IntArray, IntArray]
     aspects: tuple[str, ...]
     seed: int
+
+
+_Job = tuple[str, Callable[[], _Split]]  # the table, and how its split is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,11 +255,13 @@ def _figure_rows(table: str, outcomes: list[_Outcome]) -> list[Row]:
     return rows
 
 
-def _outcomes(what: str, splits: list[_Split], progress: Progress, workers: int) -> list[_Outcome]:
-    found: list[_Outcome] = []
-    for done, outcome in enumerate(Parallel(n_jobs=workers, return_as="generator")(delayed(_run)(s) for s in splits)):
-        progress(what, done + 1, len(splits))
-        found.append(outcome)
+def _outcomes(jobs: list[_Job], progress: Progress, workers: int) -> dict[str, list[_Outcome]]:
+    """What was found for each table."""
+    found: dict[str, list[_Outcome]] = {}
+    work = ((prepare(),) for _, prepare in jobs)  # a split is made when there is a process for it
+    for done, ((table, _), outcome) in enumerate(zip(jobs, run_each(_run, work, n_jobs=workers), strict=True), 1):
+        found.setdefault(table, []).append(outcome)
+        progress(f"{table}, splits", done, len(jobs))
     return found
 
 
@@ -271,24 +277,25 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     """
     hotels, restaurants = multiaspect.load(), we8there.load()
     counts, _ = phrase_counts(hotels.ratings.items.texts)
-    rows: list[Row] = []
-
-    ranks = hotels.ratings.ranks.astype(np.int64)
-    parts = list(_splits(len(ranks), 1 if quick else 10))
-    splits = [_prepared(counts, ranks, p, multiaspect.ASPECTS, i, min_texts=3) for i, p in enumerate(parts)]
-    outcomes = _outcomes("hotel reviews, splits", splits, progress, workers)
-    rows += _rows("multiaspect", outcomes, multiaspect.ASPECTS, paper=False) + _figure_rows("multiaspect", outcomes)
-
+    phrases = restaurants.items.features
+    of_hotels, of_restaurants = (ratings.ranks.astype(np.int64) for ratings in (hotels.ratings, restaurants))
+    n_splits = 1 if quick else 10
+    jobs: list[_Job] = []
+    for i, parts in enumerate(_splits(len(of_hotels), n_splits)):
+        prepare = partial(_prepared, counts, of_hotels, parts, multiaspect.ASPECTS, i, min_texts=3)
+        jobs.append(("multiaspect", prepare))
     if not quick:
         given: tuple[AnyArray, ...] = tuple(np.flatnonzero(hotels.split == part) for part in ("train", "dev", "test"))
-        split = _prepared(counts, ranks, given, multiaspect.ASPECTS, 0, min_texts=3)
-        outcomes = _outcomes("hotel reviews, 10,000", [split], progress, 1)
-        rows += _rows("multiaspect_10k", outcomes, multiaspect.ASPECTS, paper=False)
+        prepare = partial(_prepared, counts, of_hotels, given, multiaspect.ASPECTS, 0, min_texts=3)
+        jobs.append(("multiaspect_10k", prepare))
+    for i, parts in enumerate(_splits(len(of_restaurants), n_splits)):
+        prepare = partial(_prepared, phrases, of_restaurants, parts, we8there.ASPECTS, i, min_texts=1)
+        jobs.append(("we8there", prepare))
 
-    ranks = restaurants.ranks.astype(np.int64)
-    parts = list(_splits(len(ranks), 1 if quick else 10))
-    features = restaurants.items.features
-    splits = [_prepared(features, ranks, p, we8there.ASPECTS, i, min_texts=1) for i, p in enumerate(parts)]
-    outcomes = _outcomes("restaurant reviews, splits", splits, progress, workers)
-    rows += _rows("we8there", outcomes, we8there.ASPECTS, paper=True) + _figure_rows("we8there", outcomes)
+    rows: list[Row] = []
+    for table, found in _outcomes(jobs, progress, workers).items():
+        restaurant = table == "we8there"
+        rows += _rows(table, found, we8there.ASPECTS if restaurant else multiaspect.ASPECTS, paper=restaurant)
+        if table != "multiaspect_10k":
+            rows += _figure_rows(table, found)
     return rows

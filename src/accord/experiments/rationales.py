@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from accord.data.corpora import rationales as movie_rationales
 from accord.evaluation.significance import paired_permutation
@@ -29,6 +28,7 @@ from accord.experiments.rationale_curves import (
 from accord.experiments.report import Row, mean_row
 from accord.learning.annotator_fit import AnnotatorFit
 from accord.learning.annotator_model import Strengths
+from accord.scale.processes import run_each
 from accord.typing import BoolArray, FloatArray, IntArray, Progress
 
 __all__ = ["reproduce"]
@@ -55,11 +55,9 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     ablated = [size for size in _ABLATION_SIZES if size in sizes]
     n = len(rotations) + 2
     progress("rationales: learning curves", 0, n)
-    work = Parallel(n_jobs=workers, return_as="generator")(
-        delayed(_rotation)(corpus, rotation, sizes, ablated, _FIXED if quick else None) for rotation in rotations
-    )
+    work = ((corpus, rotation, sizes, ablated, _FIXED if quick else None) for rotation in rotations)
     results = []
-    for result in work:
+    for result in run_each(_rotation, work, n_jobs=workers):
         results.append(result)
         progress("rationales: learning curves", len(results), n)
     fit = fit_most(corpus, _FIXED, size=400 if quick else 1600)

@@ -8,7 +8,7 @@ yet is run again.
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from accord.errors import InputError
 from accord.scale.serial import load, work
 
-__all__ = ["JoblibBackend"]
+__all__ = ["JoblibBackend", "run_each"]
 
 # In a worker process: the folder whose blocks it holds, and those blocks by file name.
 _held: dict[str, Any] = {}
@@ -30,13 +30,34 @@ _held_of = ""
 def _numbered(
     place: int, function: Callable[..., Any], folder: str, block: Any, common: bool, shared: Any, seed: int, keep: bool
 ) -> tuple[int, Any]:
-    # joblib takes a process that has grown by 300 MB for a leaking one and replaces it, which loses the blocks it keeps
-    # and now and then waits for ever. What a process keeps here is wanted.
-    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+    _grow_freely()
     found = _fetched(folder, f"{place}.block", keep) if block is None else block
     if callable(found) and keep:
         found = _held[f"{place}.block"] = load(found)
     return place, work(function, found, _fetched(folder, "common", True) if common else None, shared, seed)
+
+
+def _grow_freely() -> None:
+    """What a process keeps here is wanted.
+
+    joblib takes a process that has grown by 300 MB for a leaking one and replaces it, which loses the blocks it keeps
+    and now and then waits for ever.
+    """
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+
+
+def _grown(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    _grow_freely()
+    return function(*arguments)
+
+
+def run_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], *, n_jobs: int) -> Iterator[Any]:
+    """``function(*a)`` for each ``a`` of the arguments, in their order, as soon as they are done.
+
+    Runs in processes of this machine, or where :func:`~accord.scale.workers.joblib_on` says.
+    """
+    tasks = (delayed(_grown)(function, each) for each in arguments)
+    return iter(Parallel(n_jobs=n_jobs, return_as="generator")(tasks))
 
 
 def _fetched(folder: str, name: str, keep: bool) -> Any:

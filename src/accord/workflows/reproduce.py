@@ -8,6 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
 from accord.errors import MissingDependencyError
 from accord.experiments.report import Row
 from accord.experiments.table_picture import draw_table
@@ -141,12 +144,16 @@ def row_cells(row: Row) -> tuple[str, ...]:
 
 
 def reproduce(
-    word: str, *, quick: bool, progress: Progress, workers: int = 1, scheduler: str | None = None
+    word: str, *, quick: bool, progress: Progress, workers: int | None = None, scheduler: str | None = None
 ) -> Reproduction:
-    """Run the experiments of one word: in some processes, or on all workers of the Dask cluster at an address."""
+    """Run the experiments of one word; who works does not change the figures.
+
+    They run in ``workers`` processes (one a core unless said), each computing with one thread, or on all workers of the
+    Dask cluster at an address.
+    """
     module = experiment_module(word)
     start = time.perf_counter()
-    with joblib_on(scheduler):
-        n_jobs = workers if scheduler is None else -1  # all that the cluster has
+    with joblib_on(scheduler), threadpool_limits(1):
+        n_jobs = -1 if scheduler is not None else workers or cpu_count()  # -1: all that the cluster has
         rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=n_jobs)
     return Reproduction(word, quick, time.perf_counter() - start, tuple(rows))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from accord.data.corpora import convote
 from accord.evaluation.significance import corrected_t_test, paired_t_test
@@ -12,6 +11,7 @@ from accord.experiments.links.conditions import Condition, full_record, paper_da
 from accord.experiments.links.folds import Outcome, Outcomes, beyond, paper_recipe
 from accord.experiments.links.official import official_rows
 from accord.experiments.report import Row, mean_row
+from accord.scale.processes import run_each
 from accord.typing import BoolArray, FloatArray, IntArray, Progress
 
 __all__ = ["reproduce"]
@@ -84,10 +84,7 @@ def _run(
 
     done: list[Fold] = []
     progress(what, 0, len(splits))
-    jobs = Parallel(n_jobs=workers, return_as="generator", prefer="threads" if workers == 1 else "processes")(
-        delayed(one)(seed, *split) for seed, split in enumerate(splits)
-    )
-    for fold in jobs:
+    for fold in run_each(one, ((seed, *split) for seed, split in enumerate(splits)), n_jobs=workers):
         done.append(fold)
         progress(what, len(done), len(splits))
     return done

@@ -1,9 +1,9 @@
 """The tables of [SG18] on arguments: classification, ranking, the noisy crowd, active learning, length-scales."""
 
 from collections import Counter, defaultdict
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from accord.data.corpora import convarg
 from accord.data.corpora.convarg import ConvArg
@@ -13,6 +13,7 @@ from accord.experiments.pairs.parts import PARTS, QUICK_PARTS
 from accord.experiments.pairs.results import Results, from_json, to_json, to_rows
 from accord.experiments.report import Row
 from accord.experiments.resume import FinishedParts
+from accord.scale.processes import run_each
 from accord.typing import FloatArray, Progress
 
 __all__ = ["part_results", "reproduce"]
@@ -48,10 +49,11 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
         finished = FinishedParts.of("pairs", corpus.items.texts, corpus.strict.value, corpus.crowd_full.value)
     parts = QUICK_PARTS if quick else PARTS
     jobs = [(part, name) for part, how in parts.items() for name in chosen[:: how.every]]
-    work = (delayed(part_results)(corpus, name, part, finished, quick=quick) for part, name in jobs)
+    work = ((corpus, name, part, finished) for part, name in jobs)
+    each = run_each(partial(part_results, quick=quick), work, n_jobs=workers)
     found: dict[str, Results] = defaultdict(dict)
     done: Counter[str] = Counter()
-    for (part, name), results in zip(jobs, Parallel(n_jobs=workers, return_as="generator")(work), strict=True):
+    for (part, name), results in zip(jobs, each, strict=True):
         found[name].update(results)
         done[part] += 1
         progress(part, done[part], len(chosen[:: parts[part].every]))
