@@ -37,9 +37,13 @@ def mean_field(graphs: Graphs, *, max_iter: int = 500, tol: float = 1e-6, warn: 
     log_z, residual = np.zeros(graphs.n_graphs), np.zeros(graphs.n_graphs)
     n_iter = np.zeros(graphs.n_graphs, dtype=np.int64)
     offsets, ends = adjacency(graphs.edges, graphs.n_nodes)
+    scores = graphs.edge_columns
+    # What a sweep reads lies in the order in which it is read. An end is 2 e + side: the other one differs in one bit.
+    neighbours = graphs.edges.ravel()[ends ^ 1]
+    gains = scores[ends // 2, 0] if scores.shape[1] == 1 else np.empty(0)
     _ascend(
-        graphs.node_scores, graphs.edges, graphs.edge_columns, graphs.node_offsets, graphs.edge_offsets, offsets, ends,
-        max_iter, tol, nodes, edges.reshape(graphs.edge_columns.shape), log_z, n_iter, residual,
+        graphs.node_scores, graphs.edges, scores, graphs.node_offsets, graphs.edge_offsets, offsets, ends, neighbours,
+        gains, max_iter, tol, nodes, edges.reshape(scores.shape), log_z, n_iter, residual,
     )  # fmt: skip
     found = assemble(
         graphs,
@@ -75,6 +79,8 @@ def _ascend(
     edge_offsets: IntArray,
     offsets: IntArray,
     ends: IntArray,
+    neighbours: IntArray,
+    gains: FloatArray,
     max_iter: int,
     tol: float,
     b: FloatArray,
@@ -96,16 +102,16 @@ def _ascend(
             for i in range(first, last):
                 field[:] = node_scores[i]
                 for place in range(offsets[i], offsets[i + 1]):
-                    e, side = ends[place] // 2, ends[place] % 2
-                    j = edges[e, 1 - side]
+                    j = neighbours[place]
                     if tables:
+                        e, side = ends[place] // 2, ends[place] % 2
                         for k in range(n_labels):
                             for m in range(n_labels):
                                 at = m * n_labels + k if side else k * n_labels + m
                                 field[k] += edge_scores[e, at] * b[j, m]
                     else:
                         for k in range(n_labels):
-                            field[k] += edge_scores[e, 0] * b[j, k]
+                            field[k] += gains[place] * b[j, k]
                 _softmax(field, new)  # b_i(k) ∝ exp(θ_i(k) + Σ_j Σ_m θ_ij(k, m) b_j(m))
                 for k in range(n_labels):
                     change = max(change, abs(new[k] - b[i, k]))
