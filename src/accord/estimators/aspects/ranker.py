@@ -1,6 +1,6 @@
 """Aspects: the scores that a text gives to several aspects, decided together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
 from accord.estimators.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
 from accord.estimators.aspects.ranks import aspect_names, check_enough, given_ranks
+from accord.estimators.aspects.settings import DECODERS, ORDINALS, PERCEPTRONS, check_settings
 from accord.estimators.base import WithWorkers
 from accord.features.aspects import PhraseFeatures, as_matrix, is_matrix
 from accord.features.text import as_texts
@@ -46,12 +47,9 @@ from accord.learning.good_grief import (
     mean_distance,
 )
 from accord.learning.ordinal import (
-    NODES,
     OrdinalLogits,
     choose_penalty,
     fit_nodes,
-    median_ranks,
-    mode_ranks,
     ordinal_logits,
     ordinal_probabilities,
 )
@@ -61,9 +59,6 @@ from accord.typing import AnyArray, FloatArray, IntArray
 __all__ = ["AspectRanker"]
 
 Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "ordinal_crf"]
-_PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
-_ORDINALS = ("ordinal", "ordinal_crf")
-_DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
@@ -209,7 +204,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         development : (X, y), optional
             Texts on which perceptron models choose α and the number of passes.
         """
-        self._check_settings()
+        check_settings(self)
         rng = np.random.default_rng(self.random_state)
         y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
@@ -229,7 +224,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         self.agreement_: AgreementModel | None = None
         self.whitening_: Whitening | None = None
         self.crf_: AspectCRF | None = None
-        if self.model in _PERCEPTRONS:
+        if self.model in PERCEPTRONS:
             held = None if development is None else (self._features(development[0]), self._ranks(development[1]))
             self._fit_perceptron(x, ranks, held, rng)
         else:
@@ -330,8 +325,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
             With ``agreement="oracle"``: whether all ranks are equal in truth.
         """
         check_is_fitted(self, "aspects_")
-        if self.model in _ORDINALS:
-            ranks = _DECODERS[self.decoding](self._marginals(self._features(X), known)[0])
+        if self.model in ORDINALS:
+            ranks = DECODERS[self.decoding](self._marginals(self._features(X), known)[0])
         else:
             self._refuse_known(known)
             x = self._features(X)
@@ -349,7 +344,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         """Probability that all aspects have the same rank, shape (n_texts,)."""
         check_is_fitted(self, "aspects_")
         x = self._features(X)
-        if self.model in _ORDINALS:
+        if self.model in ORDINALS:
             return self._marginals(x, known)[1]
         self._refuse_known(known)
         if self.agreement_ is None:
@@ -390,9 +385,9 @@ class AspectRanker(WithWorkers, BaseEstimator):
         else:
             names = np.array([f"feature {i}" for i in x.indices], dtype=object)
         one_mind = np.nan
-        if self.model in _ORDINALS:
+        if self.model in ORDINALS:
             nodes, equal = self._marginals(x, None)
-            ranks, one_mind = _DECODERS[self.decoding](nodes)[0], float(equal[0])
+            ranks, one_mind = DECODERS[self.decoding](nodes)[0], float(equal[0])
             log_p = np.log(nodes[0])
             griefs = log_p.max(axis=1, keepdims=True) - log_p
         else:
@@ -411,7 +406,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     def _word_weights(self, features: AnyArray) -> FloatArray:
         """Weight of some features in the score of each aspect, shape (n, n_aspects)."""
-        if self.model in _PERCEPTRONS:
+        if self.model in PERCEPTRONS:
             return self.ranker_.ranker.weights[features] @ self.ranker_.ranker.mixing.T
         if self.ranker_ is None and self.crf_ is not None:
             return self.crf_.weights[features].mean(axis=2)
@@ -456,27 +451,6 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     # -- input ---------------------------------------------------------------------------------------------------
 
-    def _check_settings(self) -> None:
-        for name, allowed in (
-            ("model", (*_PERCEPTRONS, *_ORDINALS)),
-            ("nodes", NODES),
-            ("training", ("two_stage", "joint")),
-            ("decoding", tuple(_DECODERS)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise InputError(f"{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
-        for name, least in (("n_ranks", 2), ("n_epochs", 1), ("n_orders", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}; it is {getattr(self, name)}.")
-        if self.passes is not None and not 1 <= self.passes <= self.n_epochs:
-            raise InputError(f"passes must be in 1..n_epochs, which is {self.n_epochs}; it is {self.passes}.")
-        if self.alpha is not None and self.alpha < 0:
-            raise InputError(f"alpha must be at least 0; it is {self.alpha}.")
-        if not 0 < self.development_fraction < 1:
-            raise InputError(f"development_fraction must be between 0 and 1; it is {self.development_fraction}.")
-        if np.min(self.penalty) <= 0:
-            raise InputError(f"penalty must be above 0; it is {self.penalty}.")
-
     def _ranks(self, y: Any) -> IntArray:
         return given_ranks(y, self.aspects_, self.n_ranks)
 
@@ -494,7 +468,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     def _need_probabilities(self, what: str) -> None:
         check_is_fitted(self, "aspects_")
-        if self.model not in _ORDINALS:
+        if self.model not in ORDINALS:
             raise InputError(f"model={self.model!r} has no {what}. {_CURE_PROBABILITIES}")
 
     def _refuse_known(self, known: Any) -> None:

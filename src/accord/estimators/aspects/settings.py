@@ -1,0 +1,39 @@
+"""What may be set, and what must be refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from accord.errors import InputError
+from accord.learning.ordinal import NODES, median_ranks, mode_ranks
+from accord.typing import FloatArray, IntArray
+
+__all__ = ["DECODERS", "ORDINALS", "PERCEPTRONS", "check_settings"]
+
+PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
+ORDINALS = ("ordinal", "ordinal_crf")
+DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
+
+
+def check_settings(ranker: Any) -> None:
+    """Refuse parameters of an AspectRanker that mean nothing."""
+    for name, allowed in (
+        ("model", (*PERCEPTRONS, *ORDINALS)),
+        ("nodes", NODES),
+        ("training", ("two_stage", "joint")),
+        ("decoding", tuple(DECODERS)),
+    ):
+        if getattr(ranker, name) not in allowed:
+            raise InputError(f"{name} is one of {', '.join(allowed)}; got {getattr(ranker, name)!r}.")
+    for name, least in (("n_ranks", 2), ("n_epochs", 1), ("n_orders", 1)):
+        if getattr(ranker, name) < least:
+            raise InputError(f"{name} must be at least {least}; it is {getattr(ranker, name)}.")
+    if ranker.passes is not None and not 1 <= ranker.passes <= ranker.n_epochs:
+        raise InputError(f"passes must be in 1..n_epochs, which is {ranker.n_epochs}; it is {ranker.passes}.")
+    if ranker.alpha is not None and ranker.alpha < 0:
+        raise InputError(f"alpha must be at least 0; it is {ranker.alpha}.")
+    if not 0 < ranker.development_fraction < 1:
+        raise InputError(f"development_fraction must be between 0 and 1; it is {ranker.development_fraction}.")
+    if np.min(ranker.penalty) <= 0:
+        raise InputError(f"penalty must be above 0; it is {ranker.penalty}.")
