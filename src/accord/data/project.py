@@ -29,7 +29,7 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.typing import WORDS, FloatArray, IntArray, ObjectArray
 
-__all__ = ["ITEMS", "JUDGEMENTS", "LINKS", "SCHEMA_VERSION", "Project", "with_schema"]
+__all__ = ["ITEMS", "JUDGEMENTS", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
 
 SCHEMA_VERSION = 1
 _CODED = pa.dictionary(pa.int32(), pa.string())  # ids and labels: few values, many rows
@@ -302,6 +302,11 @@ def new_folder(folder: str | Path) -> Path:
     return folder
 
 
+def is_project(folder: Path) -> bool:
+    """Whether a folder holds a project."""
+    return (folder / _MANIFEST).is_file()
+
+
 def write_manifest(
     folder: Path, *, word: str, counts: Mapping[str, int], settings: Mapping[str, Any], source: str
 ) -> None:
@@ -320,7 +325,7 @@ def write_manifest(
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read and check ``project.json``."""
     path = folder / _MANIFEST
-    if not path.is_file():
+    if not is_project(folder):
         raise InputError(f"a project is a folder with a {_MANIFEST}; {folder} has none. Make one with 'accord import'.")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from accord.data.formats.registry import format_names, format_of
 from accord.data.formats.writing import write_csv
-from accord.data.project import Project
+from accord.data.project import Project, is_project
 from accord.errors import InputError
 
 __all__ = ["FORMATS", "Exported", "export", "export_as", "write_frame"]
@@ -58,6 +58,8 @@ def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
     Columns and tables that hold nothing are left out. Files of another tool appear all together or not at all.
     """
     folder = Path(folder)
+    if is_project(folder):  # its own tables have the names of exported ones
+        raise InputError(f"an export must not go into a project's folder; {folder} is one. Choose another folder.")
     if form in FORMATS:
         return Exported(_tables(project, folder, form), {})
     if form not in format_names(writable=True):

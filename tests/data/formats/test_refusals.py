@@ -13,6 +13,7 @@ from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
 from accord.workflows.export import export_as
 from accord.workflows.import_ import import_files
+from accord.workflows.projects import open_example
 from fuzzing import FORMATS, SECONDS, fuzz
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -94,6 +95,15 @@ def test_no_name_in_a_project_leads_out_of_the_folder_of_an_export(tmp_path, nam
             export_as(project, tmp_path / "deep" / form, form=form)
     assert [path.name for path in tmp_path.iterdir()] == ["deep"]
     assert {path.name for path in (tmp_path / "deep").iterdir()} <= set(format_names(writable=True))
+
+
+@pytest.mark.parametrize("form", ["parquet", "argilla"])
+def test_an_export_never_goes_into_a_project(tmp_path, capsys, form):
+    folder = open_example("cafe-notes").save(tmp_path / "project")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main(["export", str(folder), "--format", form, "--out", str(folder)]) == 2
+    assert "Choose another folder" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_an_export_that_would_hold_nothing_is_refused(tmp_path, capsys):
