@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import norm
 
 from accord.inference.good_grief import good_grief_decode
 from accord.learning.prank import PRankWeights, UpdateRule, aspect_similarity, prank_scores, train_prank
@@ -13,7 +14,9 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["ALPHAS", "GoodGrief", "Training", "choose_and_fit", "fit_good_grief", "good_grief_ranks", "mean_distance"]
 
 # Scores of unit-length texts and log odds of agreement are both of the order of one. 0 is the agreement model ignored.
-ALPHAS = (0.0, 0.1, 0.3, 1.0)
+ALPHAS = (0.0, 0.1, 0.3, 0.5, 1.0)
+_USUAL = 0.5  # the α that is taken unless development texts speak against it
+_LEVEL = 0.05  # of the test by which they do
 # Whether the rankers are trained on their own, on jointly decoded ranks, or as development texts say.
 Training = Literal["apart", "joint", "chosen"]
 
@@ -67,12 +70,12 @@ def fit_good_grief(
     n_orders: int = 5,
     rng: np.random.Generator,
 ) -> GoodGrief:
-    """Train, and choose by development loss: the passes, then α, then whether to decode jointly in training too.
+    """Train, and choose by development loss: the passes, then α and whether to decode jointly in training too.
 
-    The passes are the best for rankers trained and decoded apart, so that Good Grief and PRank differ in nothing else;
-    α is the best for decoding those rankers. Rankers trained jointly (for each α, with passes of their own) take their
-    place only if they are better by more than one standard error of the difference: joint training moves every weight,
-    and a few hundred texts may show a gain where there is none.
+    The passes are the best for rankers trained and decoded apart, so that Good Grief and PRank differ in nothing else.
+    Those rankers are decoded with α = ½ unless another α, or rankers trained jointly (for each α, with passes of their
+    own), are better at the 5 % level, corrected for how many are tried: a few hundred texts often show a gain where
+    there is none.
 
     Parameters
     ----------
@@ -122,21 +125,24 @@ def fit_good_grief(
         chosen = int(np.argmin(curve)) + 1 if n_passes is None else n_passes
         return GoodGrief(history[chosen - 1], alpha, chosen, curve, joint), by_pass[chosen - 1]
 
+    by_preference = sorted(alphas, key=lambda alpha: abs(alpha - _USUAL))
     options: list[_Tried] = []
     if training != "joint":
         history = trained(0.0)
         n_passes = tried(history, 0.0, passes, joint=False)[0].n_epochs
-        options.append(_best([tried(history, alpha, n_passes, joint=False) for alpha in alphas]))
-    joint_alphas = {"apart": [], "chosen": [alpha for alpha in alphas if alpha > 0], "joint": alphas}[training]
-    if joint_alphas:
-        options.append(_best([tried(trained(alpha), alpha, passes, joint=True) for alpha in joint_alphas]))
-    (first, first_losses), (last, last_losses) = options[0], options[-1]
-    gain = first_losses - last_losses
-    return last if gain.mean() > gain.std() / np.sqrt(len(gain)) else first
+        options += [tried(history, alpha, n_passes, joint=False) for alpha in by_preference]
+    if training != "apart":
+        without = 0.0 if training == "chosen" else None  # there rankers without α have been tried
+        options += [tried(trained(alpha), alpha, passes, joint=True) for alpha in by_preference if alpha != without]
+    return _first_unless_worse(options)
 
 
-def _best(options: list[_Tried]) -> _Tried:
-    return min(options, key=lambda option: float(option[1].mean()))
+def _first_unless_worse(options: list[_Tried]) -> GoodGrief:
+    """The first, or the best one where that is better by more than the trials explain."""
+    (first, usual), (best, least) = options[0], min(options, key=lambda option: float(option[1].mean()))
+    gain = usual - least
+    limit = norm.isf(_LEVEL / max(1, len(options) - 1)) * gain.std() / np.sqrt(len(gain))
+    return best if gain.mean() > limit else first
 
 
 def choose_and_fit(
