@@ -2,8 +2,8 @@ import errno
 import sys
 import tempfile
 
-import jobs
 import joblib
+import jobs
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
