@@ -46,18 +46,25 @@ def test_an_oracle_is_given_weight_and_helps():
     assert loss(told, ORACLE) < loss(plain, ORACLE)
 
 
-def test_joint_training_is_kept_only_where_it_is_better_by_a_standard_error():
-    apart, joint, chosen = (fit(ORACLE, training=training) for training in ("apart", "joint", "chosen"))
-    assert joint.joint
-    assert not apart.joint
+@pytest.mark.parametrize("scale", [-30.0, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("told", ["oracle", "noise"])
+def test_the_usual_weight_stays_unless_another_is_better_than_chance_explains(told, scale):
+    agreement = scale * (ORACLE if told == "oracle" else NOISE)
+    alphas = (0.0, 0.1, 0.5, 1.0)
+    ranker = fit(agreement, alphas=(0.0,), training="apart").ranker
     by_text = {}
-    for name, model in (("apart", apart), ("joint", joint)):
-        decoded = good_grief_ranks(model, X[300:400], ORACLE[300:400])
-        by_text[name] = np.abs(Y[300:400] - decoded).mean(axis=1)
-    gain = by_text["apart"] - by_text["joint"]
-    clear = joint.alpha > 0 and gain.mean() > gain.std() / np.sqrt(len(gain))
-    assert chosen.joint == clear
-    assert_array_equal(chosen.ranker.weights, (joint if clear else apart).ranker.weights)
+    for alpha in alphas:
+        decoded = good_grief_decode(prank_scores(ranker, X[300:400]), ranker.thresholds, alpha * agreement[300:400])
+        by_text[alpha] = np.abs(Y[300:400] - decoded).mean(axis=1)
+    best = min(sorted(alphas, key=lambda alpha: abs(alpha - 0.5)), key=lambda alpha: by_text[alpha].mean())
+    gain = by_text[0.5] - by_text[best]
+    clear = gain.any() and gain.mean() / (gain.std() / 10) > 2.128  # the normal quantile of 1 − .05/3
+    assert fit(agreement, alphas=alphas, training="apart").alpha == (best if clear else 0.5)
+
+
+def test_a_misleading_agreement_model_loses_its_weight():
+    assert fit(-30.0 * ORACLE, training="apart").alpha == 0.0
+    assert fit(NOISE, training="joint").joint
 
 
 @pytest.mark.parametrize("gain", [0.0, 10.0])

@@ -44,3 +44,9 @@ def test_what_stands_around_the_tables_stays(tmp_path):
     text = page.read_text()
     assert text.index("Read this first.") < text.index("0.84") < text.index("A picture.")
     assert "0.83" not in text
+
+
+def test_curves_of_a_word_are_drawn_beside_its_page(tmp_path):
+    rows = tuple(Row("figure_2/we8there", "prank", f"loss@{i}", None, 0.7, 0.6, 0.8, 2) for i in (1, 2))
+    Reproduction("aspects", False, 1.0, rows).write(tmp_path / "aspects.md")
+    assert (tmp_path / "aspects-figure-2-we8there.svg").read_text().startswith("<?xml")

@@ -65,6 +65,12 @@ def test_an_explanation_names_feature_groups_and_the_other_comments(saved):
     table = explain(saved, project(), "q0c1")
     assert {"q0c2", "q0c3", "similarity", "comment", "thread"} <= set(table["reason"])
     assert (np.diff(table["effect"].abs()) <= 1e-12).all()
+    # The effects speak for the label that is predicted, whichever it is.
+    said = predict(saved, project(labelled=False)).set_index("item_id")["label"]
+    for item in ("q0c1", "q0c2", "q0c3"):
+        alone = explain(saved, project(labelled=False), item)
+        assert alone.attrs["label"] == said[item]
+        assert alone["effect"].sum() > 0
     with pytest.raises(InputError, match="is a question"):
         explain(saved, project(), "q0")
 

@@ -24,7 +24,8 @@ def explain(
 
     saved = load_model(model)
     table = run(saved, open_project(project, word=saved.word), item)
+    label = table.attrs.get("label")
     if json:
-        print_json({"word": saved.word, "item": item, "rows": records(table)})
+        print_json({"word": saved.word, "item": item, "label": label, "rows": records(table)})
     else:
-        print_table(table, title=f"Why {item} is judged so")
+        print_table(table, title=f"Why {item} is judged {'so' if label is None else repr(label)}")

@@ -16,6 +16,7 @@ from accord.estimators.aspects import AspectRanker
 from accord.evaluation.metrics import accuracy, quadratic_kappa, ranking_loss
 from accord.evaluation.significance import sign_test
 from accord.experiments import aspect_baselines as baselines
+from accord.experiments.aspect_figures import draw_figures
 from accord.experiments.report import Row, mean_row
 from accord.features.aspects import PhraseFeatures, phrase_counts
 from accord.inference.good_grief import good_grief_decode
@@ -26,7 +27,7 @@ from accord.learning.prank import aspect_similarity, prank_scores, train_prank
 from accord.scale.processes import run_each
 from accord.typing import AnyArray, FloatArray, IntArray, Progress
 
-__all__ = ["reproduce"]
+__all__ = ["draw_figures", "reproduce"]
 
 # [SB07] Tables 1 and 2, and section 6: we8there, with the authors' own texts.
 _PAPER_ROWS = {

@@ -1,6 +1,6 @@
 """The tables of [JMN16]: every row as a choice, on three feature sets, and what only a joint model can do.
 
-Choices are made by cross-validation over the threads of train plus dev; the test threads are scored once.
+Choices are made by cross-validation over the threads of train plus dev.
 """
 
 import re
@@ -370,6 +370,7 @@ def error_rows(outcomes: Mapping[str, Outcome]) -> list[Row]:
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
     """The tables ``text``, ``paper``, ``full``, ``given``, ``2016``, ``length`` and ``errors``.
 
+    Everything runs in this process; ``workers`` is not looked at.
     ``quick`` trains on 250 threads of a year and gives labels to the nodes of ``text`` and ``paper`` only.
     """
     run = Experiment(quick=quick, progress=progress)

@@ -98,6 +98,8 @@ class ThreadFeatures(BaseEstimator):
         """Fit, and give the node features of the same threads, the stacked ones out of fold."""
         if self.features not in FEATURE_SETS:
             raise InputError(f"features must be one of {', '.join(FEATURE_SETS)}; it is {self.features!r}.")
+        if self.cache_dir is not None and not isinstance(self.cache_dir, str | Path):
+            raise InputError(f"cache_dir must be a path or None; it is {self.cache_dir!r}.")
         if threads.n_comments == 0:
             raise InputError("thread features need at least one comment; there is none.")
         cleaned = self._cleaned(threads)
@@ -233,10 +235,18 @@ class ThreadFeatures(BaseEstimator):
         if vectors is None:
             raise InputError("sentence vectors are needed here; give vectors=(ids, array).")
         names, values = vectors
+        if np.ndim(values) != 2 or len(names) != len(values):
+            raise InputError(
+                f"vectors must be ids and an array with one row an id; there are {len(names)} ids and the array has "
+                f"shape {np.shape(values)}."
+            )
         place = {str(name): k for k, name in enumerate(names)}
         rows = np.array([place.get(str(name), -1) for name in ids], dtype=np.int64)
         found = np.asarray(values)[rows].astype(np.float64)
         found[rows < 0] = 0.0
+        if not np.isfinite(found).all():
+            name = ids[int(np.argwhere(~np.isfinite(found))[0, 0])]
+            raise InputError(f"sentence vectors must be finite; that of {str(name)!r} is not.")
         return found
 
     def _crossed_vectors(self, threads: Threads, vectors: Vectors | None) -> FloatArray | None:

@@ -64,7 +64,7 @@ def predict_rows(word: str, model: Any, table: pa.Table, linked: pa.Table | None
 
 
 def _reads_features(word: str, model: Any) -> bool:
-    return word == "threads" and not hasattr(model, "features_")
+    return word == "threads" and getattr(model, "features_", None) is None
 
 
 def _pairs(model: Any, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:

@@ -65,8 +65,15 @@ class Reproduction:
         path.write_text(page, encoding="utf-8")
 
     def _draw(self, page: Path) -> dict[str, str]:
-        """The pictures by table; none without matplotlib, because a long run must not be lost for them."""
+        """The pictures by table; none without matplotlib, because a long run must not be lost for them.
+
+        Curves that a word draws of its rows (``draw_figures``) are put beside the page, which shows them or not.
+        """
         pictures = {}
+        draw_figures = getattr(experiment_module(self.word), "draw_figures", None)
+        with suppress(MissingDependencyError):
+            if draw_figures is not None:
+                draw_figures(self.rows, page.parent)
         for name, rows in self.tables():
             picture = page.with_name(f"{page.stem}-table-{name.replace('/', '-').replace('_', '-')}.svg")
             with suppress(MissingDependencyError):

@@ -62,7 +62,10 @@ def prediction_table(
 
 
 def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFrame:
-    """``reason, effect, kind`` of one comment: its own evidence by feature group and the pulls of the others."""
+    """``reason, effect, kind`` of one comment: its own evidence by feature group and the pulls of the others.
+
+    The effects are log-odds of the label that the model predicts, which is the table's attribute ``label``.
+    """
     threads = project.threads()
     place = np.flatnonzero(threads.comment_ids == target)
     if not len(place):
@@ -70,7 +73,10 @@ def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFr
     one = threads.subset(threads.thread_of[place[:1]])
     known = _labels(one)
     known[one.comment_ids == target] = None
-    return model.explain(one, target=target, known=known)[["reason", "effect", "kind"]]
+    label = model.predict(one, known=known)[one.comment_ids == target][0]
+    table = model.explain(one, target=target, label=label, known=known)[["reason", "effect", "kind"]]
+    table.attrs["label"] = str(label)
+    return table
 
 
 def _labels(threads: Threads) -> ObjectArray:

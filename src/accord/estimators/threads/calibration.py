@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from accord.errors import InputError
 from accord.features.stacking import group_folds
 from accord.features.thread_edges import ThreadEdges
 from accord.learning.platt import fit_platt, log_probabilities
@@ -32,13 +33,18 @@ def fit_sigmoids(model: Any, table: pd.DataFrame, y: AnyArray, groups: Any, edge
     thread = np.arange(len(y)) if groups is None else pd.factorize(np.asarray(groups).astype(str))[0]
     folds = group_folds(thread, model.n_folds, np.random.default_rng(model.random_state))
     p = np.zeros((len(y), len(model.classes_)))
+    seen = ~pd.isna(y)
     for fold in range(model.n_folds):
         held = folds == fold
+        if len(set(y[~held & seen])) < 2:
+            raise InputError(
+                f"calibrate=True trains on {model.n_folds - 1} of {model.n_folds} parts of the threads, and each such "
+                "training needs two labels; one has a single label. Give more labelled threads, or leave calibrate out."
+            )
         part = clone(model).set_params(calibrate=False)
         part.fit(table[~held], y[~held], groups=thread[~held], edges=edges)
         found = part.predict_proba(table[held], groups=thread[held], edges=edges)
         p[np.ix_(held, np.searchsorted(model.classes_, part.classes_))] = found
-    seen = ~pd.isna(y)
     codes = np.searchsorted(model.classes_, y[seen])
     return fit_platt(_log_odds(p[seen]), codes, n_labels=len(model.classes_))
 

@@ -17,6 +17,7 @@ from accord.estimators.threads.design import (
     Scaler,
     ThreadRows,
     as_float_table,
+    in_trained_order,
     pair_features,
     pair_scores,
     similarities_of,
@@ -189,11 +190,14 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             Sentence vectors, for features="full" of a Threads record.
         """
         settings = self._settings()
+        self.features_: ThreadFeatures | None = None
         if isinstance(X, Threads):
             X, y, groups, edges = self._fit_features(X, settings, vectors)
         values, ids, self.feature_names_ = as_float_table(X)
         rows = ThreadRows.of(groups, len(values))
         self.classes_, labels = label_codes(y, len(values))
+        if self.model == "local+cut" and len(self.classes_) != 2:
+            raise InputError(f"a graph cut needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
         self.scaler_ = Scaler.of(values)
         similarities = None
         if settings.uses_pairs:
@@ -229,7 +233,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             raise InputError(
                 "calibrate=True trains on parts of the threads, which files are not read for. Leave it out."
             )
-        self.sigmoids_ = None
+        self.sigmoids_ = self.features_ = None
         found = fit_file(source, self._settings(), self._workers, features=features, **plan)
         self.weights_, self.scaler_ = found.weights, found.scaler
         self.classes_ = found.classes
@@ -347,7 +351,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             id of the other comment; the strongest reason of each comment first.
         """
         check_is_fitted(self, "weights_")
-        n = X.n_comments if isinstance(X, Threads) else len(X)
+        n = X.n_comments if isinstance(X, Threads) else np.shape(X)[0]
         if isinstance(X, Threads) and X.n_threads != 1:
             raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
         posed = self._pose(X, np.zeros(n), known=known, edges=edges, vectors=vectors)
@@ -361,7 +365,8 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             frames.append(beyond_pairs(self._marginals(posed), posed.graphs.known, pd.concat(frames), k, names))
         table = pd.concat(frames, ignore_index=True)
         if target is not None:
-            wanted = str(names[target]) if isinstance(target, int | np.integer) else str(target)
+            by_place = isinstance(target, int | np.integer) and -n <= target < n
+            wanted = str(names[target]) if by_place else str(target)
             if wanted not in names:
                 raise InputError(f"the comment to explain must be in the thread; it has no {wanted!r}.")
             table = table[table["item_id"] == wanted]
@@ -389,7 +394,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         names = self.classes_.tolist()
         if label is None:
-            label = "Good" if "Good" in names else names[-1]
+            label = next((name for name in names if str(name).casefold() == "good"), names[-1])
         if label not in names:
             raise InputError(f"the label must be one of {', '.join(map(str, names))}; it is {label!r}.")
         return int(names.index(label))
@@ -401,15 +406,14 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         settings = self._settings()
         if isinstance(X, Threads):
-            if not hasattr(self, "features_"):
+            made = getattr(self, "features_", None)
+            if made is None:
                 raise InputError("a model trained on a table of features predicts tables; it got a Threads record.")
-            threads = X
-            X = self.features_.transform(threads, vectors=vectors)
-            groups = threads.thread_ids[threads.thread_of]
-            edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
-        values, ids, _ = as_float_table(X)
-        if values.shape[1] != self.n_features_in_:
-            raise InputError(f"X must have the {self.n_features_in_} features of training; it has {values.shape[1]}.")
+            groups = X.thread_ids[X.thread_of]
+            edges = made.edges(X, vectors=vectors) if settings.uses_pairs else None
+            X = made.transform(X, vectors=vectors)
+        values, ids, names = as_float_table(X)
+        values = in_trained_order(values, names, tuple(self.feature_names_))
         rows = ThreadRows.of(groups, len(values))
         labels = None if known is None else known_codes(known, self.classes_, len(values))
         x = self.scaler_(values[rows.order])

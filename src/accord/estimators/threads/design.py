@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numba import njit
 
 from accord.data.tables import as_frame, is_table
@@ -14,6 +15,7 @@ from accord.typing import AnyArray, FloatArray, IntArray
 __all__ = ["Scaler", "ThreadRows", "chain_pairs", "pair_features", "pair_scores"]
 
 _CLIP = 4.0
+_UNNAMED = "features/"  # and the place of a column that has no name
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,9 @@ class ThreadRows:
         groups = np.asarray(groups)
         if groups.shape != (n_rows,):
             raise InputError(f"groups must name the thread of each of the {n_rows} rows; it has shape {groups.shape}.")
+        if groups.dtype.kind in "Of" and pd.isna(groups).any():
+            row = int(np.flatnonzero(pd.isna(groups))[0])
+            raise InputError(f"groups must name the thread of each row; that of row {row} is missing.")
         # Threads in order of first appearance.
         names = groups if groups.dtype.kind in "iu" else groups.astype(str)
         _, first, codes = np.unique(names, return_index=True, return_inverse=True)
@@ -191,6 +196,23 @@ def similarities_of(
     return values[np.searchsorted(every, left)]
 
 
+def in_trained_order(values: FloatArray, names: tuple[str, ...], trained: tuple[str, ...]) -> FloatArray:
+    """The columns of a table in the order of training, by their names; a table of another make is refused."""
+    if len(names) != len(trained):
+        raise InputError(f"X must have the {len(trained)} features of training; it has {len(names)}.")
+    if names == trained or _unnamed(names) or _unnamed(trained):
+        return values
+    place = {name: k for k, name in enumerate(names)}
+    for name in trained:
+        if name not in place:
+            raise InputError(f"X must have the features of training; {name!r} is not among its columns.")
+    return values[:, [place[name] for name in trained]]
+
+
+def _unnamed(names: tuple[str, ...]) -> bool:
+    return bool(names) and names[0] == f"{_UNNAMED}0"
+
+
 def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]]:
     """Values, row ids (the index of a table) and column names of X.
 
@@ -213,6 +235,6 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
     names = (
         tuple(str(name) for name in table.columns)
         if table is not None
-        else tuple(f"features/{k}" for k in range(values.shape[1]))
+        else tuple(f"{_UNNAMED}{k}" for k in range(values.shape[1]))
     )
     return values, ids, names

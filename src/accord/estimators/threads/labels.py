@@ -19,9 +19,13 @@ def label_codes(y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
     observed = ~pd.isna(y)
     if not observed.any():
         raise InputError("training needs labelled comments; no comment has a label.")
-    classes = np.unique(y[observed])
+    try:
+        classes = np.unique(y[observed])
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y[observed]}))
+        raise InputError(f"labels must be of one kind; they are of {kinds}. Write all of them as text.") from None
     if len(classes) < 2:
-        raise InputError(f"training needs two labels or more; all comments are {classes[0]!r}.")
+        raise InputError(f"training needs two labels or more; all comments are {str(classes[0])!r}.")
     codes = np.full(n_rows, -1, dtype=np.int64)
     codes[observed] = np.searchsorted(classes, y[observed])
     return classes, codes

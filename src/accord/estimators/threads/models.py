@@ -34,6 +34,15 @@ EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
 EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
+_RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+    ("node_penalty", lambda v: 0.0 <= v < np.inf, "a finite number of at least 0"),
+    ("edge_penalty", lambda v: 0.0 <= v < np.inf, "a finite number of at least 0"),
+    ("step_size", lambda v: 0.0 < v < np.inf, "a finite number above 0"),
+    ("tol", lambda v: 0.0 < v < np.inf, "a finite number above 0"),
+    ("n_epochs", lambda v: v >= 1 and v == int(v), "a whole number of at least 1"),
+    ("max_iter", lambda v: v >= 1 and v == int(v), "a whole number of at least 1"),
+    ("n_folds", lambda v: v >= 2 and v == int(v), "a whole number of at least 2"),
+)
 # Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
 MAX_COUNTED = 200
 
@@ -68,10 +77,23 @@ class Settings:
             if getattr(self, name) not in choices:
                 listed = ", ".join(map(str, choices))
                 raise InputError(f"{name} must be one of {listed}; it is {getattr(self, name)!r}.")
+        for name, allowed, rule in _RANGES:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not allowed(value):
+                raise InputError(f"{name} must be {rule}; it is {value!r}.")
         if self.learner == "voted" and self.model != "local":
             raise InputError(
                 f"a voted perceptron needs model='local', because it has no single weights; the model is "
                 f"{self.model!r}. Use learner='averaged'."
+            )
+        if self.learner == "averaged" and self.model in ("local+cut", "local+lbp"):
+            raise InputError(f"model={self.model!r} is trained by lbfgs or sgd; the learner is 'averaged'.")
+        if self.model == "local+cut" and self.edges == "full":
+            raise InputError("a graph cut needs edges 'bias' or 'ising'; they are 'full'. Use model='local+lbp'.")
+        if self.model == "chain" and self.order == 2 and (self.learner, self.objective) != ("lbfgs", "likelihood"):
+            raise InputError(
+                "chains of order 2 are trained by lbfgs on the likelihood; learner and objective are "
+                f"{self.learner!r} and {self.objective!r}."
             )
 
     @property
