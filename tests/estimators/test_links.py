@@ -9,11 +9,12 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import accord
 from accord.data.links import Links
-from accord.errors import InputError
+from accord.errors import ConvergenceWarning, InputError
 from accord.estimators.links import CollectiveClassifier, IterativeClassifier
 
 WORDS = {"yes": ["support", "good", "agree"], "no": ["oppose", "bad", "refuse"], "maybe": ["wait", "study", "unsure"]}
@@ -103,7 +104,18 @@ def test_every_way_to_train_the_iterative_classifier_beats_its_first_labels(sett
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"), [({"training": "joint"}, "training must be"), ({"scale": 0.0}, "scale must be")]
+    ("settings", "sentence"),
+    [
+        ({"training": "joint"}, "training must be"),
+        ({"features": ["count"]}, "features must be"),
+        ({"scale": 0.0}, "scale must be"),
+        ({"scale": "x"}, "scale must be"),
+        ({"scale": np.inf}, "scale must be"),
+        ({"max_iter": None}, "max_iter must be a whole number"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number"),
+        ({"content": LogisticRegression}, "content must be a scikit-learn classifier"),
+        ({"local": "svm"}, "local must be a scikit-learn classifier"),
+    ],
 )
 def test_settings_of_the_iterative_classifier_that_mean_nothing_are_refused(settings, sentence):
     X, y, links = debates(n_debates=2)
@@ -226,8 +238,8 @@ def test_links_without_words_still_count():
         ({"alpha": "much"}, "alpha must be"),
         ({"theta": -1.0}, "theta must be"),
         ({"beta": 2.0}, "beta must be"),
-        ({"implicit": -1}, "implicit must be 0 or more"),
-        ({"n_folds": 1}, "n_folds must be 2 or more"),
+        ({"implicit": -1}, "implicit must be a whole number of 0 or more"),
+        ({"n_folds": 1}, "n_folds must be a whole number of 2 or more"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(settings, sentence):
@@ -262,6 +274,100 @@ def test_both_refuse_the_same_things(make):
         make().fit(X, np.where(np.arange(len(y)) == 2, None, y), links=links)
     with pytest.raises(InputError, match="fitted on texts"):
         model.predict(np.ones((2, 3)), ids=["a", "b"])
+
+
+@pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
+def test_texts_and_links_that_cannot_be_read_are_refused(make):
+    X, y, links = debates(n_debates=2)
+    with pytest.raises(InputError, match="texts must have words to learn from"):
+        make().fit(X.assign(text=""), y, links=links)
+    with pytest.raises(InputError, match="every text must be a string; row 2 is int 3"):
+        make().fit(X.assign(text=["a", 3, *X["text"][2:]]), y, links=links)
+    with pytest.raises(InputError, match="every context must be a string; row 1 is NoneType"):
+        Links(links.source, links.target, contexts=[None] * links.n_links)
+    with pytest.raises(InputError, match=r"links must be a Links record; got DataFrame"):
+        make().fit(X, y, links=links.to_table())
+    model = make().fit(X, y, links=links)
+    with pytest.raises(InputError, match=r"links must be a Links record; got DataFrame"):
+        model.predict(X, links=links.to_table())
+
+
+def test_links_with_blank_contexts_are_links_without_words():
+    X, y, links = debates(n_debates=4)
+    blank, bare = Links(links.source, links.target, contexts=[" "] * links.n_links), Links(links.source, links.target)
+    p = [CollectiveClassifier().fit(X, y, links=each).predict_proba(X, links=each) for each in (blank, bare)]
+    assert_allclose(p[0], p[1])
+    with pytest.raises(InputError, match="window features need words around the links"):
+        IterativeClassifier().fit(X, y, links=blank)
+
+
+def test_contexts_without_a_word_for_the_vectoriser_are_refused():
+    X, y, links = debates(n_debates=4)
+    signs = Links(links.source, links.target, contexts=["…"] * links.n_links)
+    with pytest.raises(InputError, match="contexts of links must have words to learn from"):
+        CollectiveClassifier(link_vectoriser=CountVectorizer()).fit(X, y, links=signs)
+
+
+def feature_table(X):
+    counts = {f"n_{word}": X["text"].str.count(word) for words in WORDS.values() for word in words}
+    return pd.DataFrame({"item_id": X["item_id"], "group_id": X["group_id"], **counts})
+
+
+MAKE_FOR_FEATURES = [CollectiveClassifier, lambda: IterativeClassifier(features="count")]
+
+
+@pytest.mark.parametrize("make", MAKE_FOR_FEATURES)
+def test_features_of_a_table_are_read_by_name(make):
+    X, y, links = debates(n_debates=6)
+    table = feature_table(X)
+    model = make().fit(table, y, links=links)
+    told = model.predict(table, links=links)
+    assert_array_equal(model.predict(table[table.columns[::-1]], links=links), told)
+    values = table.drop(columns=["item_id", "group_id"]).to_numpy(float)
+    plain = model.predict(values, links=links, ids=table["item_id"], groups=table["group_id"])
+    assert_array_equal(plain, told)
+    with pytest.raises(InputError, match=r"missing: n_good; not of training: n_fine"):
+        model.predict(table.rename(columns={"n_good": "n_fine"}), links=links)
+    with pytest.raises(InputError, match=r"missing: none; not of training: n_fine"):
+        model.predict(table.assign(n_fine=1.0), links=links)
+    with pytest.raises(InputError, match=r"must be the 9 of training; there are 8 columns"):
+        model.predict(values[:, 1:], links=links, ids=table["item_id"])
+
+
+@pytest.mark.parametrize("make", MAKE_FOR_FEATURES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_that_are_not_finite_are_refused(make, bad):
+    X, y, links = debates(n_debates=4)
+    table = feature_table(X).astype({"n_good": float})
+    model = make().fit(table, y, links=links)
+    table.loc[1, "n_good"] = bad
+    values = table.drop(columns=["item_id", "group_id"]).to_numpy(float)
+    for given in (table, values, sp.csr_matrix(values)):
+        ids = None if given is table else table["item_id"]
+        with pytest.raises(InputError, match=rf"must be finite; row 2 has {bad} in ('n_good'|column 2)"):
+            model.predict(given, links=links, ids=ids)
+        with pytest.raises(InputError, match="must be finite"):
+            make().fit(given, y, links=links, ids=ids)
+
+
+def test_authors_and_labels_in_a_table_are_no_features():
+    X, y, links = debates(n_debates=4)
+    table = feature_table(X)
+    model = CollectiveClassifier().fit(table, y, links=links)
+    more = table.assign(author_id=np.arange(len(y)), timestamp=1.0, reply_to="a", label=y, asker_id=7)
+    assert_allclose(model.predict_proba(more, links=links), model.predict_proba(table, links=links))
+    same = CollectiveClassifier().fit(more, y, links=links)
+    assert_array_equal(same.feature_names_, model.feature_names_)
+
+
+def test_rounds_that_do_not_settle_are_warned_of():
+    X, y, links = debates()
+    model = IterativeClassifier().fit(X, y, links=links)
+    new, _, new_links = debates(seed=1)
+    model.max_iter = 1
+    with pytest.warns(ConvergenceWarning, match=r"IterativeClassifier stopped after 1 steps .* Raise max_iter") as told:
+        model.predict(new, links=new_links)
+    assert told[0].filename == __file__
 
 
 def test_both_stand_in_the_public_surface():

@@ -1,6 +1,7 @@
 """Features of linked texts, against counting by hand and by dense loops."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -127,3 +128,31 @@ def test_links_to_texts_that_are_not_there_are_left_out():
 def test_features_without_ids_are_refused():
     with pytest.raises(InputError, match="ids="):
         linked_texts(np.ones((2, 2)), links=None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"speaker": ["17", "18"]}, "'speaker' holds"),
+        ({"when": pd.to_datetime(["2020-01-01", "2020-01-02"])}, "'when' holds datetime64"),
+        ({"author_id": [1, 2]}, "a column 'text' or columns of numbers"),
+        ({"x": [1.0, None]}, "row 2 has nan in 'x'"),
+    ],
+)
+def test_columns_that_cannot_be_features_are_refused(columns, sentence):
+    with pytest.raises(InputError, match=sentence):
+        linked_texts(pd.DataFrame({"item_id": ["a", "b"], **columns}), links=None)
+
+
+def test_columns_of_numbers_are_features_whatever_their_type():
+    table = pd.DataFrame(
+        {"item_id": ["a", "b"], "x": [1, 2], "y": [True, False], "z": np.array([0.5, 1], dtype=object)}
+    )
+    texts = linked_texts(table, links=None)
+    assert texts.names.tolist() == ["x", "y", "z"]
+    assert_array_equal(texts.content, [[1.0, 1.0, 0.5], [2.0, 0.0, 1.0]])
+
+
+def test_an_array_of_texts_is_refused():
+    with pytest.raises(InputError, match="features must be numbers"):
+        linked_texts(np.array(["one", "two"]), links=None, ids=["a", "b"])

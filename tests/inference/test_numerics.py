@@ -14,6 +14,7 @@ from accord.inference.numerics import (
     log_sigmoid,
     normalise_log,
     sigmoid,
+    spread,
 )
 
 numbers = st.floats(-700, 700)
@@ -69,3 +70,11 @@ def test_the_inverse_from_a_factor_is_the_inverse():
     assert_allclose(inverse_from_cholesky(np.linalg.cholesky(matrix)), np.linalg.inv(matrix), atol=1e-10)
     with pytest.raises(InputError, match="positive diagonal"):
         inverse_from_cholesky(np.zeros((2, 2)))
+
+
+def test_a_spread_is_the_standard_deviation_and_rounding_is_none():
+    rng = np.random.default_rng(0)
+    varied, noise = rng.normal(size=50), 1e-16 * rng.integers(-1, 2, 50)
+    values = np.column_stack([varied, 1e-6 * varied, noise, 1.0 + noise, 1e6 * (1.0 + noise)])
+    assert_allclose(spread(values), [varied.std(), 1e-6 * varied.std(), 1.0, 1.0, 1.0])
+    assert_allclose(spread(np.empty((0, 2))), [1.0, 1.0])

@@ -60,6 +60,22 @@ def test_known_labels_hold_and_inform_their_neighbours():
     assert labels[0] == 1
 
 
+def test_rounding_noise_is_no_evidence():
+    rng = np.random.default_rng(0)
+    similarity, same = 1.0 + 1.1e-16 * rng.integers(-1, 2, (200, 1)), rng.random(200) < 0.5
+    told = fit_agreement(similarity, same).log_odds(np.array([[0.5], [1.0]]))
+    assert_allclose(told, np.log(same.mean() / (1 - same.mean())), atol=0.01)
+
+
+@pytest.mark.parametrize("objective", ["marginals", "likelihood"])
+def test_scores_that_differ_by_rounding_give_no_steep_slope(objective):
+    rng = np.random.default_rng(0)
+    scores, codes = 0.3 + 5.6e-17 * rng.integers(-1, 2, 100), rng.integers(0, 2, 100)
+    assert fit_platt(scores, codes)[0, 0] < 10.0
+    joint = fit_joint(scores, codes, [Evidence(np.array([[0, 1]]), np.zeros((1, 1)))], objective=objective)
+    assert abs(joint.sigmoids[0, 0]) < 10.0
+
+
 def test_unknown_engines_are_refused():
     with pytest.raises(InputError, match="mean_field"):
         linked_beliefs(np.zeros((1, 2)), np.empty((0, 2), dtype=int), np.empty(0), engine="guess")

@@ -1,5 +1,8 @@
+import errno
 import sys
+import tempfile
 
+import joblib
 import jobs
 import numpy as np
 import pytest
@@ -92,6 +95,20 @@ def test_a_block_that_kills_every_worker_is_reported_in_one_sentence(client):
 def test_a_process_that_keeps_large_blocks_is_not_replaced():
     pids = map_blocks(jobs.grows, BLOCKS, backend="joblib", n_workers=2)  # joblib allows 300 MB, each keeps 600 or more
     assert len(set(pids)) == 2
+
+
+@pytest.mark.parametrize("full_at", ["2.block", "common"])
+def test_a_full_disk_leaves_no_folder_behind(full_at, tmp_path, monkeypatch):
+    def dump(value, path):
+        if path.name == full_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        path.write_bytes(b"")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(joblib, "dump", dump)
+    with pytest.raises(OSError, match="No space left"):
+        map_blocks(jobs.draw, BLOCKS, shared=0.0, backend="joblib", n_workers=2, common=1.0)
+    assert not list(tmp_path.iterdir())
 
 
 def test_progress_is_told_block_by_block():

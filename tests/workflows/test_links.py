@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.errors import InputError
 from accord.workflows import links
@@ -58,10 +59,41 @@ def test_a_project_without_labels_or_texts_is_refused():
         links.train(Project("links", bare), {}, quiet)
 
 
-def test_labels_that_the_model_never_saw_are_not_held():
+def test_a_label_that_was_never_trained_is_refused():
     given, _ = project()
     model = links.train(given, {}, quiet)
     frame = given.judgement_table.to_pandas()
-    frame["value"] = "undecided"
+    frame["value"] = np.where(frame["item_id"] == "t2", "undecided", frame["value"].astype(str))
     other = Project("links", given.item_table, with_schema({k: frame[k] for k in frame}, JUDGEMENTS), given.link_table)
-    assert not links.predict(model, other)["known"].any()
+    with pytest.raises(InputError, match=r"row 3 has 'undecided'. Use one of against, for"):
+        links.predict(model, other)
+    # The label of the text that is explained is set aside, whatever it is.
+    assert len(links.explain(model, other, "t2"))
+    with pytest.raises(InputError, match="must be one that was trained"):
+        links.explain(model, other, "t3")
+
+
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("implicit=2.5", "implicit must be a whole number"),
+        ("implicit=null", "implicit must be a whole number"),
+        ("n_folds=null", "n_folds must be a whole number"),
+        ("alpha=null", "alpha must be a number"),
+        ("alpha=NaN", "alpha must be a number"),
+        ("theta=[1]", "theta must be a number"),
+        ("beta=x", "beta must be a number"),
+        ("vectoriser=foo", "vectoriser must be a scikit-learn transformer"),
+        ("link_vectoriser=foo", "link_vectoriser must be a scikit-learn transformer"),
+        ("content=foo", "content must be a scikit-learn classifier"),
+        ("link=3", "link must be a scikit-learn classifier"),
+    ],
+)
+def test_settings_of_the_wrong_kind_are_one_sentence_at_the_command_line(written, rule, tmp_path, capsys):
+    given, _ = project(n=8, labelled=8)
+    given.save(tmp_path / "texts.accord")
+    arguments = ["train", "links", str(tmp_path / "texts.accord"), "--model", str(tmp_path / "m"), "--set", written]
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert rule in error
+    assert "Traceback" not in error

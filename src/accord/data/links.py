@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import float_column, frozen, id_column, look_up, numbers
+from accord.data.columns import float_column, frozen, id_column, look_up, numbers, text_column
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -28,6 +28,7 @@ class Links:
     kinds : array of shape (n_links,), optional
         What the link is: a citation, a reply.
     weights : float array of shape (n_links,), optional
+        Kept and written out again; no model uses them.
     contexts : array of shape (n_links,), optional
         The words around the link.
     """
@@ -62,6 +63,8 @@ class Links:
                         f"{name} must have one entry a link; there are {n} links and {len(column)} entries."
                     )
                 put(self, name, frozen(column))
+        if self.contexts is not None:
+            text_column(self.contexts, n=n, what="context")
 
     @property
     def n_links(self) -> int:
@@ -94,7 +97,7 @@ class Links:
     def from_table(cls, table: Any) -> "Links":
         """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``.
 
-        A link without a weight weighs 1, as all do in a table without weights.
+        A link without a weight weighs 1, as all do in a table without weights. Weights are kept; no model uses them.
         """
         frame = as_frame(table)
         require_columns(frame, ["src_id", "dst_id"], what="links")

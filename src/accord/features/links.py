@@ -4,15 +4,17 @@ Every matrix is sparse. No feature knows who wrote a text: only words, links and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from accord.data.columns import unique_ids
+from accord.data.columns import text_column, unique_ids
 from accord.data.links import Links
+from accord.data.project import ITEMS
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
@@ -20,6 +22,7 @@ from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 __all__ = [
     "LinkedPairs",
     "LinkedTexts",
+    "has_words",
     "kind_features",
     "linked_pairs",
     "linked_texts",
@@ -33,6 +36,9 @@ __all__ = [
     "pair_words",
     "unit_rows",
 ]
+
+# What a table may say of a text beside its features: never a feature, whoever wrote it, asked it or labelled it.
+_NOT_FEATURES = frozenset({*ITEMS.names, "label", "question", "asker_id", "category"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,7 @@ class LinkedTexts:
     pairs: LinkedPairs
     contexts: ObjectArray | None  # (n_links,) the words around each link
     kinds: ObjectArray | None = None  # (n_links,) what each link is
+    names: ObjectArray | None = None  # (n_features,) of the features of a table
 
     @property
     def n_texts(self) -> int:
@@ -96,6 +103,25 @@ class LinkedTexts:
             raise InputError(f"the text to explain must be a row of X; {text!r} is not among the {self.n_texts} ids.")
         return int(found[0])
 
+    def with_features(self, names: ObjectArray | None, n_features: int) -> "LinkedTexts":
+        """The same texts with the features of training: by name where both have names, else by their number."""
+        if names is None or self.names is None:
+            if self.content.shape[1] != n_features:
+                raise InputError(
+                    f"features must be the {n_features} of training; there are {self.content.shape[1]} columns. "
+                    "Give the same columns, in the same order."
+                )
+            return self
+        trained, places = set(names), {name: place for place, name in enumerate(self.names)}
+        missing = [name for name in names if name not in places]
+        strange = [name for name in places if name not in trained]
+        if missing or strange:
+            raise InputError(
+                f"features must be those of training, by name; missing: {', '.join(missing) or 'none'}; "
+                f"not of training: {', '.join(strange) or 'none'}. Rename, add or drop columns."
+            )
+        return replace(self, content=self.content[:, [places[name] for name in names]], names=names)
+
 
 def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = None) -> LinkedTexts:
     """The rows of X with the links among them; links to texts that are not rows of X are left out.
@@ -103,28 +129,30 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
     Parameters
     ----------
     X : table or array
-        A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers, or features of shape
-        (n_texts, n_features) together with ``ids``.
+        A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers (other columns of items,
+        such as ``author_id`` or ``label``, are no features), or features of shape (n_texts, n_features) together with
+        ``ids``.
     links : Links, optional
     groups : array of shape (n_texts,), optional
         The debate or thread of each text; the column ``group_id`` of a table by default, else every text is its own.
     ids : array of shape (n_texts,), optional
     """
+    if links is not None and not isinstance(links, Links):
+        raise InputError(f"links must be a Links record; got {type(links).__name__}. Make one with Links.from_table.")
+    names = None
     if sp.issparse(X) or isinstance(X, np.ndarray):
         if ids is None:
             raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
-        content = sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-        if content.ndim != 2:
-            raise InputError(f"features must have the shape (n_texts, n_features); they have {content.shape}.")
+        content = _features(X)
     else:
         frame = as_frame(X)
         require_columns(frame, ["item_id"], what="texts")
         ids = frame["item_id"].to_numpy(object) if ids is None else ids
         groups = frame["group_id"].to_numpy(object) if groups is None and "group_id" in frame else groups
         if "text" in frame:
-            content = frame["text"].fillna("").to_numpy(object)
+            content = text_column(frame["text"].fillna("").to_numpy(object), n=len(frame), what="text")
         else:
-            content = frame.drop(columns=["item_id", "group_id"], errors="ignore").to_numpy(np.float64)
+            names, content = _feature_columns(frame)
     ids = unique_ids(ids, what="text")
     n = content.shape[0]
     groups = np.arange(n) if groups is None else groups
@@ -133,10 +161,47 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
             raise InputError(f"{what} must have one entry a row; there are {n} rows and {len(column)} entries.")
     if links is None:
         none = np.empty(0, dtype=np.int64)
-        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), linked_pairs(none, none, n_texts=n), None)
+        pairs = linked_pairs(none, none, n_texts=n)
+        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, None, names=names)
     kept, source, target = links.among(ids)
     pairs = linked_pairs(source, target, n_texts=n)
-    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds)
+    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds, names)
+
+
+def _feature_columns(frame: pd.DataFrame) -> tuple[ObjectArray, FloatArray]:
+    """Names and values of the columns of a table that are features."""
+    features = frame.drop(columns=[name for name in frame if name in _NOT_FEATURES]).infer_objects()
+    names = np.array([str(name) for name in features], dtype=object)
+    if not len(names):
+        raise InputError("a table of texts needs a column 'text' or columns of numbers; it has neither. Add one.")
+    if len(set(names)) < len(names):
+        raise InputError(f"columns of features need different names; they are {', '.join(names)}. Rename some.")
+    for name, kind in zip(names, features.dtypes, strict=True):
+        if not pd.api.types.is_numeric_dtype(kind):
+            raise InputError(f"every feature must be a column of numbers; {name!r} holds {kind}. Drop or convert it.")
+    return names, _features(features.to_numpy(np.float64, na_value=np.nan), names)
+
+
+def _features(X: Any, names: ObjectArray | None = None) -> Any:
+    """Features as a matrix of finite numbers, shape (n_texts, n_features)."""
+    try:
+        content = sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"features must be numbers; this is an array of {X.dtype}. Give texts as a table with item_id and text."
+        ) from None
+    if content.ndim != 2:
+        raise InputError(f"features must have the shape (n_texts, n_features); they have {content.shape}.")
+    values = content.data if sp.issparse(content) else content
+    if not np.isfinite(values).all():
+        held = sp.coo_matrix(content)
+        entry = int(np.argmax(~np.isfinite(held.data)))
+        column = f"column {held.col[entry] + 1}" if names is None else f"{names[held.col[entry]]!r}"
+        raise InputError(
+            f"features must be finite; row {held.row[entry] + 1} has {held.data[entry]} in {column}. "
+            "Fill it in or drop the row."
+        )
+    return content
 
 
 def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:
@@ -149,6 +214,11 @@ def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedP
     )
     ends = np.column_stack(np.divmod(keys, max(n_texts, 1))).astype(np.int64).reshape(-1, 2)
     return LinkedPairs(n_texts, ends, pair_of_link.ravel(), source < target)
+
+
+def has_words(contexts: ObjectArray) -> bool:
+    """Whether anything but blanks stands around some link."""
+    return any(context.strip() for context in contexts)
 
 
 def pair_texts(contexts: ObjectArray, pairs: LinkedPairs) -> ObjectArray:

@@ -1,4 +1,4 @@
-"""Guarded numbers: logarithms, normalisation, the probit and its derivatives, safe Cholesky factors."""
+"""Guarded numbers: logarithms, normalisation, spreads, the probit and its derivatives, safe Cholesky factors."""
 
 import numpy as np
 import scipy.linalg
@@ -15,9 +15,13 @@ __all__ = [
     "log_sigmoid",
     "normalise_log",
     "sigmoid",
+    "spread",
 ]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
+
+# A standard deviation below this share of the largest value, or of 1, is rounding: scores are sums of terms about 1.
+_ROUNDING = 1e-10
 
 
 def log_normalise(log_weights: FloatArray, axis: int = -1) -> FloatArray:
@@ -44,6 +48,15 @@ def sigmoid(x: FloatArray) -> FloatArray:
 def log_sigmoid(x: FloatArray) -> FloatArray:
     """log(1 / (1 + e⁻ˣ)), without overflow."""
     return np.asarray(-np.logaddexp(0.0, -np.asarray(x)))
+
+
+def spread(values: FloatArray) -> FloatArray:
+    """Standard deviation over the first axis, to divide by: 1 where the values differ by no more than rounding."""
+    values = np.asarray(values, dtype=np.float64)
+    if not len(values):
+        return np.ones(values.shape[1:])
+    deviation = values.std(axis=0)
+    return np.asarray(np.where(deviation > _ROUNDING * np.abs(values).max(axis=0, initial=1.0), deviation, 1.0))
 
 
 def inverse_mills(z: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from accord.inference.linked import linked_beliefs, same_label_gains
-from accord.inference.numerics import sigmoid
+from accord.inference.numerics import sigmoid, spread
 from accord.learning.optimise import l2_penalised, minimise_lbfgs
 from accord.learning.platt import fit_platt, log_probabilities
 from accord.typing import BoolArray, FloatArray, IntArray
@@ -62,9 +62,8 @@ def fit_agreement(features: FloatArray, same: FloatArray, *, strength: float = 1
     """
     n, n_features = features.shape
     centre = features.mean(axis=0) if n else np.zeros(n_features)
-    spread = features.std(axis=0) if n else np.ones(n_features)
-    spread = np.where(spread > 0.0, spread, 1.0)
-    x = np.column_stack([(features - centre) / spread, np.ones(n)])
+    scale = spread(features)
+    x = np.column_stack([(features - centre) / scale, np.ones(n)])
     n_same = int(same.sum())
     target = np.where(same, (n_same + 1.0) / (n_same + 2.0), 1.0 / (n - n_same + 2.0))
 
@@ -75,7 +74,7 @@ def fit_agreement(features: FloatArray, same: FloatArray, *, strength: float = 1
 
     penalty = np.append(np.full(n_features, strength), 0.0)
     weights = minimise_lbfgs(l2_penalised(loss, penalty), np.zeros(n_features + 1)).weights
-    return Agreement(centre, spread, weights[:-1], float(weights[-1]))
+    return Agreement(centre, scale, weights[:-1], float(weights[-1]))
 
 
 @dataclass(frozen=True, eq=False)

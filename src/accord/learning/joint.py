@@ -11,6 +11,7 @@ from accord.errors import InputError
 from accord.inference.graphs import Graphs
 from accord.inference.linked import ENGINES
 from accord.inference.marginals import Marginals
+from accord.inference.numerics import spread
 from accord.learning.blocked_crf import OBJECTIVES, blocked_crf_loss, crf_blocks
 from accord.learning.dual import Agreement, DualModel, Evidence, fit_dual
 from accord.learning.graph_crf import GraphCRF, bethe
@@ -101,15 +102,15 @@ class _Content:
 
 def _log_odds(scores: FloatArray, dual: DualModel) -> _Content:
     """Two labels: one slope and one offset of the standardised score."""
-    centre, spread = float(np.mean(scores)), float(np.std(scores)) or 1.0
+    centre, scale = float(np.mean(scores)), float(spread(scores))
     slope, offset = dual.sigmoids[:, 0]
 
     def put(model: DualModel, weights: FloatArray) -> DualModel:
-        sigmoids = np.array([[weights[0] / spread], [weights[1] - weights[0] * centre / spread]])
+        sigmoids = np.array([[weights[0] / scale], [weights[1] - weights[0] * centre / scale]])
         return replace(model, sigmoids=sigmoids)
 
-    features = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
-    return _Content(features, np.arange(2), np.array([slope * spread, offset + slope * centre]), put)
+    features = np.column_stack([(scores - centre) / scale, np.ones(len(scores))])
+    return _Content(features, np.arange(2), np.array([slope * scale, offset + slope * centre]), put)
 
 
 def _log_probabilities(scores: FloatArray, dual: DualModel) -> _Content:

@@ -6,7 +6,7 @@ training texts are too far from zero.
 
 import numpy as np
 
-from accord.inference.numerics import log_sigmoid, sigmoid
+from accord.inference.numerics import log_sigmoid, sigmoid, spread
 from accord.learning.optimise import minimise_lbfgs
 from accord.typing import FloatArray, IntArray
 
@@ -52,8 +52,8 @@ def _fit_one(d: FloatArray, positive: FloatArray) -> FloatArray:
     n_positive = int(positive.sum())
     high, low = (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (len(positive) - n_positive + 2.0)
     target = np.where(positive, high, low)
-    spread = float(d.std()) or 1.0
-    x = d / spread
+    scale = float(spread(d))
+    x = d / scale
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         log_odds = weights[0] * x + weights[1]
@@ -64,4 +64,4 @@ def _fit_one(d: FloatArray, positive: FloatArray) -> FloatArray:
     share = float(target.mean())
     start = np.array([1.0, np.log(share / (1.0 - share))])
     slope, offset = minimise_lbfgs(loss, start, bounds=[(0.0, None), (None, None)]).weights
-    return np.array([slope / spread, offset])
+    return np.array([slope / scale, offset])

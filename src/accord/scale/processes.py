@@ -81,11 +81,15 @@ class JoblibBackend:
         self._folder = tempfile.mkdtemp(prefix="accord-blocks-")
         # Loaders that are used once travel with their task; everything else is written once.
         self._loaders = [block if callable(block) and not keep else None for block in blocks]
-        for place, block in enumerate(blocks):
-            if self._loaders[place] is None:
-                joblib.dump(block, Path(self._folder) / f"{place}.block")
-        if self._common:
-            joblib.dump(common, Path(self._folder) / "common")
+        try:
+            for place, block in enumerate(blocks):
+                if self._loaders[place] is None:
+                    joblib.dump(block, Path(self._folder) / f"{place}.block")
+            if self._common:
+                joblib.dump(common, Path(self._folder) / "common")
+        except BaseException:  # a full disk, or Ctrl-C: nobody has this backend yet to close it
+            self.close()
+            raise
         self._n_workers = n_workers or -1
 
     def run(

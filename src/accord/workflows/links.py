@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from accord.data.links import Links
@@ -30,8 +29,11 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
 
 
 def predict(model: CollectiveClassifier, project: Project) -> pd.DataFrame:
-    """``item_id``, ``label``, ``probability``, ``known`` and one ``p_<label>`` a label; known labels hold."""
-    texts, known = _texts(project), _known(model, project)
+    """``item_id``, ``label``, ``probability``, ``known`` and one ``p_<label>`` a label; known labels hold.
+
+    A label that was never trained is refused.
+    """
+    texts, known = _texts(project), _known(project)
     beliefs = model.predict_proba(texts, links=_links(project), known=known)
     table = pd.DataFrame(
         {
@@ -51,7 +53,7 @@ def explain(model: CollectiveClassifier, project: Project, target: str) -> pd.Da
 
     The label of the text itself is set aside; those of its neighbours hold.
     """
-    texts, known = _texts(project), _known(model, project)
+    texts, known = _texts(project), _known(project)
     known[texts["item_id"].to_numpy(object) == target] = None
     return model.explain(target, texts, links=_links(project), known=known)
 
@@ -67,9 +69,9 @@ def _links(project: Project) -> Links | None:
     return project.links() if project.counts["links"] else None
 
 
-def _known(model: CollectiveClassifier, project: Project) -> ObjectArray:
-    """The labels that the project holds and the model knows; ``None`` elsewhere."""
-    trained = set(map(str, model.classes_))
-    known = np.empty(project.counts["items"], dtype=object)
-    known[:] = [str(label) if str(label) in trained else None for label in project.labels()]
+def _known(project: Project) -> ObjectArray:
+    """The labels that the project holds, as they were trained; ``None`` elsewhere."""
+    known = project.labels()
+    given = ~pd.isna(known)
+    known[given] = known[given].astype(str)
     return known

@@ -6,16 +6,22 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.estimators.base import WithWorkers
-from accord.estimators.links.linked import LinkedClassifier
+from accord.estimators.links.linked import (
+    LinkedClassifier,
+    check_classifier,
+    check_vectoriser,
+    is_number,
+    is_whole,
+    read_words,
+)
 from accord.features.links import (
     LinkedTexts,
+    has_words,
     kind_features,
-    linked_texts,
     meta_features,
     nearest_pairs,
     pair_similarity,
@@ -140,7 +146,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self.vectoriser_, self.comparer_ = None, None
         if texts.is_text:
             self.comparer_ = open_vocabulary().fit(texts.content)
-            self.vectoriser_ = clone(stance_text() if self.vectoriser is None else self.vectoriser).fit(texts.content)
+            vectoriser = clone(stance_text() if self.vectoriser is None else self.vectoriser)
+            self.vectoriser_ = read_words(vectoriser.fit, texts.content, what="texts")
         features = self._features(texts)
         self.content_, scores = self._left_out(self.content, features, codes, groups)
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
@@ -156,8 +163,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
     ) -> FloatArray:
         """Beliefs, shape (n_texts, n_labels); arguments as in :meth:`predict`."""
-        check_is_fitted(self, "n_features_in_")
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
+        texts = self._read(X, links=links, groups=groups, ids=ids)
         return self._beliefs(texts, self._known(known, texts))[0]
 
     def explain(
@@ -188,10 +194,9 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         DataFrame
             ``kind`` (content, word, link, similar), ``reason``, ``effect``, strongest first.
         """
-        check_is_fitted(self, "n_features_in_")
+        texts = self._read(X, links=links, groups=groups, ids=ids)
         if self.inference in CUTS:
             raise InputError(f"inference={self.inference!r} gives labels without reasons. Use 'mean_field' or 'lbp'.")
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
         row = texts.position(str(text))
         beliefs, features, scores, evidence = self._beliefs(texts, self._known(known, texts))
         label = int(beliefs[row].argmax())
@@ -221,13 +226,17 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             if value not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
         for name, size in (("alpha", self.alpha), ("theta", self.theta)):
-            if size != "auto" and (isinstance(size, str) or size < 0.0):
+            if size != "auto" and not is_number(size, 0.0):
                 raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {size!r}.")
-        if self.beta is not None and not 0.0 <= self.beta <= 1.0:
-            raise InputError(f"beta must be from 0 to 1; got {self.beta!r}.")
+        if self.beta is not None and not is_number(self.beta, 0.0, 1.0):
+            raise InputError(f"beta must be a number from 0 to 1, or None for the default; got {self.beta!r}.")
         for name, number, least in (("implicit", self.implicit, 0), ("n_folds", self.n_folds, 2)):
-            if number < least:
-                raise InputError(f"{name} must be {least} or more; got {number!r}.")
+            if not is_whole(number, least):
+                raise InputError(f"{name} must be a whole number of {least} or more; got {number!r}.")
+        check_vectoriser("vectoriser", self.vectoriser)
+        check_vectoriser("link_vectoriser", self.link_vectoriser)
+        check_classifier("content", self.content)
+        check_classifier("link", self.link)
         if self.training == "joint" and self.inference in CUTS:
             raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
 
@@ -240,11 +249,12 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
         """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
         self.link_, self.link_vectoriser_ = None, None
-        if texts.contexts is None or len(np.unique(same)) < 2:
+        if texts.contexts is None or not has_words(texts.contexts) or len(np.unique(same)) < 2:
             return np.zeros(len(same))
         vectoriser = window_words() if self.link_vectoriser is None else self.link_vectoriser
         self.link_vectoriser_ = clone(vectoriser)
-        words = self.link_vectoriser_.fit_transform(pair_texts(texts.contexts, texts.pairs))
+        told = pair_texts(texts.contexts, texts.pairs)
+        words = read_words(self.link_vectoriser_.fit_transform, told, what="contexts of links")
         where = np.asarray(groups)[texts.pairs.ends[:, 0]]
         if len(np.unique(where)) < 2:
             where = np.arange(len(same))

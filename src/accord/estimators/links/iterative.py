@@ -8,10 +8,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
 from accord.errors import InputError
-from accord.estimators.links.linked import LinkedClassifier
-from accord.features.links import LinkedTexts, pair_texts, unit_rows
+from accord.estimators.links.linked import LinkedClassifier, check_classifier, is_number, is_whole, read_words
+from accord.features.links import LinkedTexts, has_words, pair_texts, unit_rows
 from accord.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
 from accord.features.stance import WORD
+from accord.inference.fixed_point import warn_unconverged
 from accord.inference.iterated import iterate_labels
 from accord.learning.local import local_labeller
 from accord.learning.local_choice import choose_scale, fit_local
@@ -76,22 +77,26 @@ class IterativeClassifier(LinkedClassifier):
         self.random_state = random_state
 
     def _check_settings(self) -> None:
-        if self.features not in NEIGHBOUR_FEATURES:
+        if self.features not in [*NEIGHBOUR_FEATURES]:
             raise InputError(f"features must be one of {', '.join(NEIGHBOUR_FEATURES)}; got {self.features!r}.")
         if self.training not in TRAINING:
             raise InputError(f"training must be one of {', '.join(TRAINING)}; got {self.training!r}.")
-        if self.scale is not None and not 0.0 < self.scale < np.inf:
+        if self.scale is not None and not (is_number(self.scale, 0.0) and self.scale > 0.0):
             raise InputError(f"scale must be a positive number, or None to choose one; got {self.scale!r}.")
-        if self.max_iter < 1:
-            raise InputError(f"max_iter must be 1 or more; got {self.max_iter!r}.")
+        if not is_whole(self.max_iter, 1):
+            raise InputError(f"max_iter must be a whole number of 1 or more; got {self.max_iter!r}.")
+        check_classifier("content", self.content)
+        check_classifier("local", self.local)
 
     def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
-        self.vectoriser_ = self._vectoriser().fit(texts.content) if texts.is_text else None
+        self.vectoriser_ = None
+        if texts.is_text:
+            self.vectoriser_ = read_words(self._vectoriser().fit, texts.content, what="texts")
         self.window_vectoriser_ = None
         if self.features == "window":
-            if texts.contexts is None or not len(texts.contexts):
-                raise InputError("window features need links with contexts; there are none. Use features='count'.")
-            self.window_vectoriser_ = self._vectoriser().fit(texts.contexts)
+            if texts.contexts is None or not has_words(texts.contexts):
+                raise InputError("window features need words around the links; there are none. Use features='count'.")
+            self.window_vectoriser_ = read_words(self._vectoriser().fit, texts.contexts, what="contexts of links")
         words = self._features(texts)
         neighbours = self._neighbours(texts)
         machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=self.random_state)
@@ -139,7 +144,9 @@ class IterativeClassifier(LinkedClassifier):
             self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features, scale=self.scale_
         )
         order = np.random.default_rng(self.random_state)
-        labels, _ = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
+        labels, convergence = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
+        # The residual is the number of labels that the last round changed.
+        warn_unconverged("IterativeClassifier", convergence, cure="Raise max_iter.", stacklevel=4)
         return labels
 
     def _vectoriser(self) -> CountVectorizer:

@@ -1,6 +1,8 @@
 """What classifiers of linked texts have in common: reading rows, labels and known labels."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.features.links import LinkedTexts, linked_texts
-from accord.typing import AnyArray, IntArray
+from accord.typing import AnyArray, IntArray, ObjectArray
 
-__all__ = ["LinkedClassifier"]
+__all__ = ["LinkedClassifier", "check_classifier", "check_vectoriser", "is_number", "is_whole", "read_words"]
 
 
 class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -22,6 +24,7 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: AnyArray
     vectoriser_: Any
+    n_features_in_: int
 
     def fit(self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None) -> Any:
         """Fit on texts with known labels.
@@ -41,6 +44,7 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._check_settings()
         texts = linked_texts(X, links=links, groups=groups, ids=ids)
         self.classes_, codes = _encode(y, texts)
+        self.feature_names_: ObjectArray | None = texts.names
         self._fit_texts(texts, codes)
         return self
 
@@ -56,8 +60,7 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
         known : array of shape (n_texts,), optional
             Labels that are known for certain, missing (``None`` or NaN) elsewhere; they hold, and they inform the rest.
         """
-        check_is_fitted(self, "n_features_in_")
-        texts = linked_texts(X, links=links, groups=groups, ids=ids)
+        texts = self._read(X, links=links, groups=groups, ids=ids)
         return np.asarray(self.classes_[self._labels(texts, self._known(known, texts))])
 
     @abstractmethod
@@ -72,13 +75,19 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
         """Codes of the labels, shape (n_texts,); ``known`` has −1 where nothing is known."""
 
-    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
+    def _read(self, X: Any, *, links: Links | None, groups: Any, ids: Any) -> LinkedTexts:
+        """The rows to predict, with the features of training."""
+        check_is_fitted(self, "n_features_in_")
+        texts = linked_texts(X, links=links, groups=groups, ids=ids)
         if texts.is_text and self.vectoriser_ is None:
             raise InputError("the model was fitted on features; it cannot read texts. Give features.")
         if not texts.is_text and self.vectoriser_ is not None:
             raise InputError(
                 "the model was fitted on texts; it cannot read features. Give a table with a column 'text'."
             )
+        return texts if texts.is_text else texts.with_features(self.feature_names_, self.n_features_in_)
+
+    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
         return sp.csr_matrix(self.vectoriser_.transform(texts.content) if texts.is_text else texts.content)
 
     def _known(self, known: Any, texts: LinkedTexts) -> IntArray | None:
@@ -98,6 +107,48 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
                     )
                 given[row] = places[label]
         return given
+
+
+def is_number(value: Any, low: float, high: float = np.inf) -> bool:
+    """Whether a setting is a finite number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return low <= float(value) <= high and float(value) < np.inf
+
+
+def is_whole(value: Any, low: int) -> bool:
+    """Whether a setting is a whole number of at least ``low``."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= low
+
+
+def check_classifier(name: str, value: Any) -> None:
+    """Refuse a setting that is no classifier with scores; ``None`` stands for the default."""
+    _check_methods(name, value, "classifier", ("decision_function", "predict_proba"))
+
+
+def check_vectoriser(name: str, value: Any) -> None:
+    """Refuse a setting that does not turn texts into features; ``None`` stands for the default."""
+    _check_methods(name, value, "transformer", ("transform",))
+
+
+def _check_methods(name: str, value: Any, what: str, scores: tuple[str, ...]) -> None:
+    is_estimator = not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "get_params")
+    if value is not None and not (is_estimator and any(hasattr(value, method) for method in scores)):
+        raise InputError(
+            f"{name} must be a scikit-learn {what} with {' or '.join(scores)}; got {value!r}. "
+            "Leave it out for the default."
+        )
+
+
+def read_words(read: Callable[[Any], Any], texts: ObjectArray, *, what: str) -> Any:
+    """What the fit of a vectoriser makes of texts; texts in which it finds nothing are refused."""
+    try:
+        return read(texts)
+    except ValueError as error:
+        raise InputError(
+            f"{what} must have words to learn from; the vectoriser finds none in these {len(texts)} ({error}). "
+            "Give some with words."
+        ) from error
 
 
 def _encode(y: Any, texts: LinkedTexts) -> tuple[AnyArray, IntArray]:

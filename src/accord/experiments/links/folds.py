@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.svm import LinearSVC
 
+from accord.estimators.links.collective import IMPLICIT_SCALES
 from accord.experiments.links.conditions import Condition
 from accord.features.links import LinkedPairs, linked_pairs, unit_rows
 from accord.features.neighbours import Neighbours
@@ -24,7 +25,6 @@ __all__ = ["Outcome", "Outcomes", "beyond", "default_beliefs", "paper_recipe"]
 
 SET_TO = (0.6, 0.8, 1.0)
 INC_BY = (0.05, 0.15, 0.25)
-IMPLICIT_SCALES = (0.0, 0.15, 0.3)
 RIDGE = 1.0
 N_FOLDS = 5
 MAX_ROUNDS = 30
