@@ -75,6 +75,12 @@ def test_an_explanation_names_feature_groups_and_the_other_comments(saved):
         explain(saved, project(), "q0")
 
 
+@pytest.mark.parametrize("key", ["n_jobs", "client"])
+def test_who_works_is_no_setting_of_a_model(tmp_path, key):
+    with pytest.raises(InputError, match=f"{key!r} is not one of the model; say who works with --workers"):
+        train(project(), tmp_path / "m.skops", settings={key: "x"}, progress=quiet)
+
+
 def test_projects_without_labels_and_labels_never_trained_are_refused(saved, tmp_path):
     with pytest.raises(InputError, match="no comment of this project has a label"):
         train(project(labelled=False), tmp_path / "none.skops", settings={}, progress=quiet)

@@ -28,6 +28,8 @@ def train(
         raise InputError(f"this is a project of {project.word}; it cannot train {word}. Give the matching word.")
     if Path(path).is_dir():
         raise InputError(f"a model is saved as one file; {path} is a folder. Give the file's name.")
+    for key in sorted({"n_jobs", "client"} & set(settings)):
+        raise InputError(f"the setting {key!r} is not one of the model; say who works with --workers or --scheduler.")
     where = {} if workers is None else {"n_jobs": workers.n_jobs, "client": workers.client}
     model = verb_of(project.word, "train")(project, {**settings, **where}, progress)
     if workers is not None:
