@@ -90,7 +90,7 @@ PARTS: dict[str, Part] = {
     "scaling": Part(32, scaling_results),
     "published": Part(8, published_results),
     "classifiers": Part(8, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
-    "features": Part(8, _feature_rows),
+    "features": Part(4, _feature_rows),
 }
 QUICK_PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),
