@@ -28,7 +28,7 @@ def accord_data() -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def fresh_processes():
-    """End joblib's processes after each file of tests: joblib replaces one that has grown, and may hang."""
+    """End joblib's processes after each file of tests, with the memory that they hold."""
     yield
     from joblib.externals.loky import reusable_executor
 

@@ -45,6 +45,8 @@ def threads(labels=("Good", "Bad")):
         ({"edge_penalty": np.inf}, "edge_penalty must be"),
         ({"tol": None}, "tol must be a finite number above 0; it is None"),
         ({"max_iter": True}, "max_iter must be"),
+        ({"max_iter": np.inf}, "max_iter must be"),
+        ({"n_folds": 3.0}, "n_folds must be a whole number"),
         ({"model": "local+cut", "edges": "full"}, "Use model='local\\+lbp'"),
         ({"model": "local+lbp", "learner": "averaged"}, "trained by lbfgs or sgd"),
         ({"model": "chain", "order": 2, "learner": "averaged"}, "chains of order 2"),
@@ -55,6 +57,11 @@ def test_settings_that_mean_nothing_are_refused(settings, sentence):
     x, y, groups = sample()
     with pytest.raises(InputError, match=sentence):
         ThreadClassifier(**settings).fit(x, y, groups=groups)
+
+
+def test_numbers_of_numpy_are_numbers():
+    x, y, groups = sample()
+    ThreadClassifier(max_iter=np.int64(50), node_penalty=np.float32(0.1)).fit(x, y, groups=groups)
 
 
 def test_a_cut_of_three_labels_is_refused_before_training():

@@ -76,9 +76,9 @@ def test_a_label_that_was_never_trained_is_refused():
 @pytest.mark.parametrize(
     ("written", "rule"),
     [
-        ("implicit=2.5", "implicit must be a whole number"),
-        ("implicit=null", "implicit must be a whole number"),
-        ("n_folds=null", "n_folds must be a whole number"),
+        ("implicit=2.5", "'implicit' of CollectiveClassifier must be a whole number"),
+        ("implicit=null", "'implicit' of CollectiveClassifier must be a number"),
+        ("n_folds=null", "'n_folds' of CollectiveClassifier must be a number"),
         ("alpha=null", "alpha must be a number"),
         ("alpha=NaN", "alpha must be a number"),
         ("theta=[1]", "theta must be a number"),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
 
+from accord import AspectRanker, PreferenceRanker, ThreadClassifier
 from accord.data.project import ITEMS, Project, with_schema
 from accord.errors import InputError
 from accord.estimators.bradley_terry import BradleyTerryRanker
@@ -90,9 +91,27 @@ def test_unknown_settings_are_refused_with_the_known_ones():
         configured(DummyClassifier, {"alpha": 1})
 
 
-def test_text_for_a_number_is_refused():
-    with pytest.raises(InputError, match="'alpha' of BradleyTerryRanker must be a number; got 'x'"):
-        configured(BradleyTerryRanker, {"alpha": "x"})
+@pytest.mark.parametrize(
+    "kind, key, value, rule",
+    [
+        (BradleyTerryRanker, "alpha", "x", 'a number; got "x"'),
+        (BradleyTerryRanker, "alpha", None, "a number; got null"),
+        (BradleyTerryRanker, "alpha", [1], "a number"),
+        (BradleyTerryRanker, "max_iter", 2.5, "a whole number; got 2.5"),
+        (BradleyTerryRanker, "max_iter", True, "a number; got true"),
+        (ThreadClassifier, "calibrate", 1, "true or false; got 1"),
+        (ThreadClassifier, "tol", None, "a number; got null"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused(kind, key, value, rule):
+    with pytest.raises(InputError, match=f"{key!r} of {kind.__name__} must be {rule}"):
+        configured(kind, {key: value})
+
+
+def test_values_that_a_parameter_may_have_are_taken():
+    assert configured(BradleyTerryRanker, {"alpha": 1, "random_state": None}).alpha == 1
+    assert configured(PreferenceRanker, {"learning_items": None}).learning_items is None
+    assert configured(AspectRanker, {"penalty": [0.1, 1.0]}).penalty == [0.1, 1.0]
 
 
 @pytest.mark.parametrize("seed", [-3, 0.5, "x"])

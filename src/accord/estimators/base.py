@@ -1,13 +1,15 @@
-"""What the estimators share: where they do their work."""
+"""What the estimators share: where they do their work, and what a setting may be."""
 
 from copy import deepcopy
+from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from accord.scale.workers import Workers
 
-__all__ = ["WithWorkers"]
+__all__ = ["WithWorkers", "is_number", "is_whole"]
 
 
 class WithWorkers:
@@ -30,3 +32,15 @@ class WithWorkers:
             if name in vars(self):
                 setattr(twin, name, deepcopy(vars(self)[name]))
         return twin
+
+
+def is_number(value: Any, low: float, high: float = np.inf) -> bool:
+    """Whether a setting is a finite number from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return low <= float(value) <= high and float(value) < np.inf
+
+
+def is_whole(value: Any, low: int) -> bool:
+    """Whether a setting is a whole number of at least ``low``."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= low

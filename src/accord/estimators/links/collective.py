@@ -9,13 +9,11 @@ from sklearn.base import clone
 
 from accord.data.links import Links
 from accord.errors import InputError
-from accord.estimators.base import WithWorkers
+from accord.estimators.base import WithWorkers, is_number, is_whole
 from accord.estimators.links.linked import (
     LinkedClassifier,
     check_classifier,
     check_vectoriser,
-    is_number,
-    is_whole,
     read_words,
 )
 from accord.features.links import (

@@ -8,7 +8,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
 from accord.errors import InputError
-from accord.estimators.links.linked import LinkedClassifier, check_classifier, is_number, is_whole, read_words
+from accord.estimators.base import is_number, is_whole
+from accord.estimators.links.linked import LinkedClassifier, check_classifier, read_words
 from accord.features.links import LinkedTexts, has_words, pair_texts, unit_rows
 from accord.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
 from accord.features.stance import WORD

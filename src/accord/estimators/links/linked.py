@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from accord.errors import InputError
 from accord.features.links import LinkedTexts, linked_texts
 from accord.typing import AnyArray, IntArray, ObjectArray
 
-__all__ = ["LinkedClassifier", "check_classifier", "check_vectoriser", "is_number", "is_whole", "read_words"]
+__all__ = ["LinkedClassifier", "check_classifier", "check_vectoriser", "read_words"]
 
 
 class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -107,18 +106,6 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
                     )
                 given[row] = places[label]
         return given
-
-
-def is_number(value: Any, low: float, high: float = np.inf) -> bool:
-    """Whether a setting is a finite number from ``low`` to ``high``."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return low <= float(value) <= high and float(value) < np.inf
-
-
-def is_whole(value: Any, low: int) -> bool:
-    """Whether a setting is a whole number of at least ``low``."""
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= low
 
 
 def check_classifier(name: str, value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from accord.errors import InputError
+from accord.estimators.base import is_number, is_whole
 from accord.estimators.threads.design import Scaler, ThreadRows, chain_pairs, pair_features
 from accord.features.stacking import group_folds
 from accord.features.thread_edges import complete_pairs
@@ -34,15 +35,6 @@ EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
 EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
-_RANGES: tuple[tuple[str, Callable[[float], bool], str], ...] = (
-    ("node_penalty", lambda v: 0.0 <= v < np.inf, "a finite number of at least 0"),
-    ("edge_penalty", lambda v: 0.0 <= v < np.inf, "a finite number of at least 0"),
-    ("step_size", lambda v: 0.0 < v < np.inf, "a finite number above 0"),
-    ("tol", lambda v: 0.0 < v < np.inf, "a finite number above 0"),
-    ("n_epochs", lambda v: v >= 1 and v == int(v), "a whole number of at least 1"),
-    ("max_iter", lambda v: v >= 1 and v == int(v), "a whole number of at least 1"),
-    ("n_folds", lambda v: v >= 2 and v == int(v), "a whole number of at least 2"),
-)
 # Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
 MAX_COUNTED = 200
 
@@ -77,10 +69,15 @@ class Settings:
             if getattr(self, name) not in choices:
                 listed = ", ".join(map(str, choices))
                 raise InputError(f"{name} must be one of {listed}; it is {getattr(self, name)!r}.")
-        for name, allowed, rule in _RANGES:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not allowed(value):
-                raise InputError(f"{name} must be {rule}; it is {value!r}.")
+        for name, value in (("node_penalty", self.node_penalty), ("edge_penalty", self.edge_penalty)):
+            if not is_number(value, 0.0):
+                raise InputError(f"{name} must be a finite number of at least 0; it is {value!r}.")
+        for name, value in (("step_size", self.step_size), ("tol", self.tol)):
+            if not is_number(value, 0.0) or value == 0:
+                raise InputError(f"{name} must be a finite number above 0; it is {value!r}.")
+        for name, least in (("n_epochs", 1), ("max_iter", 1), ("n_folds", 2)):
+            if not is_whole(getattr(self, name), least):
+                raise InputError(f"{name} must be a whole number of at least {least}; it is {getattr(self, name)!r}.")
         if self.learner == "voted" and self.model != "local":
             raise InputError(
                 f"a voted perceptron needs model='local', because it has no single weights; the model is "
