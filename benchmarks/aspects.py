@@ -41,10 +41,10 @@ def run():
     from sklearn.linear_model import LogisticRegression
 
     from accord import AspectRanker
-    from accord.learning.aspect_crf import fit_aspect_crf, whitened, whitening
-    from accord.learning.logits import fit_logits
-    from accord.learning.ordinal import fit_all_threshold, threshold_targets
-    from accord.learning.prank import train_prank
+    from accord.aspects.field_fit import fit_aspect_crf, whitened, whitening
+    from accord.aspects.logits import fit_logits
+    from accord.aspects.ordinal import fit_all_threshold, threshold_targets
+    from accord.aspects.prank import train_prank
 
     rows = []
     x, ranks = texts(3488, 30_000, 5)

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from accord.learning.bradley_terry import bradley_terry
+from accord.pairs.bradley_terry import bradley_terry
 
 
 def run() -> list[dict]:

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from accord.inference.belief_propagation import belief_propagation
-from accord.inference.chain import chain
-from accord.inference.exact import exact
-from accord.inference.graphs import Graphs
-from accord.inference.min_cut import min_cut
-from accord.learning.chain_crf import KeyedChains, expected_counts
-from accord.learning.graph_crf import GraphCRF, negative_log_likelihood
-from accord.learning.optimise import l2_penalised, minimise_lbfgs
+from accord.engines.belief_propagation import belief_propagation
+from accord.engines.chain import chain
+from accord.engines.exact import exact
+from accord.engines.graphs import Graphs
+from accord.engines.min_cut import min_cut
+from accord.fitting.chain_crf import KeyedChains, expected_counts
+from accord.fitting.graph_crf import GraphCRF, negative_log_likelihood
+from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 
 HERE = Path(__file__).parent
 PEERS = {"pgmax": ["pgmax"], "igraph": ["igraph", "numpy"]}

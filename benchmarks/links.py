@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from accord.inference.linked import linked_beliefs
+from accord.links.linked_graph import linked_beliefs
 
 N_TEXTS, N_LINKS, SWEEPS = 1_000_000, 10_000_000, 20
 
@@ -44,7 +44,7 @@ def _big() -> list[dict]:
 
 def _folds() -> dict:
     """One of the ten repeats of the cross-validation."""
-    from accord.experiments.links import reproduce
+    from accord.links.paper.tables import reproduce
 
     start = time.process_time()
     reproduce(quick=True, progress=lambda what, done, total: None, workers=1)

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 
-from accord.estimators.rationales import marked_texts
-from accord.features.rationales import Vocabulary, read_tokens
-from accord.learning.annotator_fit import fit_classes, fit_joint, starting_phi
-from accord.learning.annotator_model import MarkedTexts, Strengths, highlight_loss, loss
+from accord.rationales import marked_texts
+from accord.rationales.annotator import MarkedTexts, Strengths, highlight_loss, loss
+from accord.rationales.annotator_fit import fit_classes, fit_joint, starting_phi
+from accord.rationales.features import Vocabulary, read_tokens
 
 N_TEXTS, N_TOKENS, N_WORDS = 1600, 743, 17744  # the shape of 1,600 movie reviews: 1.19 million tokens
 STRENGTHS = Strengths(0.01, 0.01)

@@ -68,7 +68,7 @@ def thread_rows(rng, n_threads):
 def thread_model(path, n_threads=2600):
     thread, x, labels = thread_rows(np.random.default_rng(1), n_threads)
     model = ThreadClassifier().fit(pd.DataFrame(x, columns=NAMES), labels, groups=thread)
-    save_model(model, path, word="threads")
+    save_model(model, path, kind="threads")
 
 
 def thread_file(path, n_threads, block=100_000):

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from accord.data.threads import Threads
-from accord.estimators.threads import ThreadClassifier
-from accord.features.thread_edges import ThreadEdges
-from accord.features.threads import ThreadFeatures
+from accord.threads import ThreadClassifier
+from accord.threads.features.edges import ThreadEdges
+from accord.threads.features.table import ThreadFeatures
 
 N_THREADS = 2600
 N_FEATURES = 90

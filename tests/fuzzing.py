@@ -38,7 +38,7 @@ class Target:
     form: str
     others: tuple[str, ...] = ()
     config: str | None = None
-    word: str | None = None
+    kind: str | None = None
 
 
 TARGETS = [
@@ -71,9 +71,9 @@ TARGETS = [
     Target("arena/battles.jsonl", "arena"),
     Target("trl/preferences.jsonl", "trl"),
     Target("eraser/train.jsonl", "eraser"),
-    Target("tables/votes.csv", "tables", ("tables/items.csv",), word="pairs"),
-    Target("tables/items.csv", "tables", ("tables/votes.csv",), word="pairs"),
-    Target("tables/votes.parquet", "tables", ("tables/items.csv",), word="pairs"),
+    Target("tables/votes.csv", "tables", ("tables/items.csv",), kind="pairs"),
+    Target("tables/items.csv", "tables", ("tables/votes.csv",), kind="pairs"),
+    Target("tables/votes.parquet", "tables", ("tables/items.csv",), kind="pairs"),
 ]
 FORMATS = list(dict.fromkeys(target.form for target in TARGETS))
 
@@ -244,8 +244,8 @@ def attempt(folder: Path, target: Target, content: bytes) -> list[str]:
     said = []
     for settings in ({"form": target.form}, {}):
         try:
-            import_files(paths, None, word=target.word, config=config, **settings)
-            import_files(paths, folder / "project", word=target.word, config=config, **settings)
+            import_files(paths, None, kind=target.kind, config=config, **settings)
+            import_files(paths, folder / "project", kind=target.kind, config=config, **settings)
         except InputError as error:
             said.append(str(error))
         imported = (folder / "project").exists()

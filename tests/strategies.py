@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from accord.inference.graphs import Graphs
+from accord.engines.graphs import Graphs
 
 
 def _random_edges(rng, n, shape):

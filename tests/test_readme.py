@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.cli.main import COMMANDS, main
-from accord.typing import WORDS
+from accord.typing import KINDS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -15,13 +15,13 @@ SECTIONS = dict(re.findall(r"^\*\*(\w+)\.\*\*.*?```console\n(.*?)```", README, f
 
 
 def test_there_is_one_example_a_word():
-    assert [name.lower() for name in SECTIONS] == list(WORDS)
+    assert [name.lower() for name in SECTIONS] == list(KINDS)
 
 
-@pytest.mark.parametrize("word", WORDS)
-def test_the_commands_of_each_word_run(word, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_commands_of_each_word_run(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for line in SECTIONS[word.capitalize()].splitlines():
+    for line in SECTIONS[kind.capitalize()].splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))
         assert program == "accord"
         assert main(arguments) == 0, capsys.readouterr().err

@@ -11,15 +11,15 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import accord` and `accord --help` stay fast.
 _LAZY: dict[str, str] = {
-    "AspectRanker": "accord.estimators.aspects",
-    "BradleyTerryRanker": "accord.estimators.bradley_terry",
-    "CollectiveClassifier": "accord.estimators.links",
-    "IterativeClassifier": "accord.estimators.links",
-    "MaskingSVMClassifier": "accord.estimators.masking_svm",
-    "PreferenceRanker": "accord.estimators.pairs",
+    "AspectRanker": "accord.aspects",
+    "BradleyTerryRanker": "accord.pairs.bradley_terry",
+    "CollectiveClassifier": "accord.links",
+    "IterativeClassifier": "accord.links",
+    "MaskingSVMClassifier": "accord.rationales.baselines",
+    "PreferenceRanker": "accord.pairs",
     "Project": "accord.data.project",
-    "RationaleClassifier": "accord.estimators.rationales",
-    "ThreadClassifier": "accord.estimators.threads",
+    "RationaleClassifier": "accord.rationales",
+    "ThreadClassifier": "accord.threads",
     "open_example": "accord.workflows.projects",
 }
 

@@ -1,4 +1,4 @@
-"""Names for what passes between the layers: arrays, progress reports and the five words."""
+"""Names for what passes between the layers: arrays, progress reports and the five kinds."""
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WORDS", "AnyArray", "BoolArray", "FloatArray", "IntArray", "ObjectArray", "Progress", "Word"]
+__all__ = ["KINDS", "AnyArray", "BoolArray", "FloatArray", "IntArray", "Kind", "ObjectArray", "Progress"]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
@@ -17,6 +17,6 @@ AnyArray: TypeAlias = NDArray[Any]
 # Long work reports to one of these: what is being done, how much of it is done, how much there is.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-# The five kinds of judgement; the same word names the file in every layer.
-Word: TypeAlias = Literal["pairs", "threads", "aspects", "links", "rationales"]
-WORDS: tuple[str, ...] = get_args(Word)
+# The five kinds of judgement; each has a package of its name, its room.
+Kind: TypeAlias = Literal["pairs", "threads", "aspects", "links", "rationales"]
+KINDS: tuple[str, ...] = get_args(Kind)

@@ -66,13 +66,13 @@ def wait_for(url, seconds=60.0):
 
 @pytest.fixture(scope="session")
 def studio_url(tmp_path_factory):
-    """The address of a studio with one project a word, run as people run it."""
+    """The address of a studio with one project a kind, run as people run it."""
     folder = tmp_path_factory.mktemp("studio")
     url = f"sqlite:///{folder / 'studio.db'}"
     database = open_database(url)
     with database.write() as c:
         first = people.create_person(c, "Keeper", password_hash=None)
-        for word, settings in [
+        for kind, settings in [
             ("pairs", {}),
             ("threads", {"labels": ["Good", "Bad"]}),
             ("aspects", {"aspects": ["food", "service"], "n_ranks": 5}),
@@ -80,18 +80,18 @@ def studio_url(tmp_path_factory):
             ("links", {"labels": ["yes", "no"]}),
         ]:
             key = projects.create_project(
-                c, name=f"About {word}", word=word, settings=settings, created_by=first.id,
+                c, name=f"About {kind}", kind=kind, settings=settings, created_by=first.id,
                 guidelines="Read both, then choose. There is no wrong answer.",
             )  # fmt: skip
             rows = [
                 {"item_id": f"t{i}", "text": text, "group_id": "Ban bottled water?", "author_id": f"u{i}"}
                 for i, text in enumerate(TEXTS)
             ]
-            if word == "threads":
+            if kind == "threads":
                 question = {"item_id": "Ban bottled water?", "text": "Should we ban bottled water?"}
                 rows = [{**question, "group_id": "Ban bottled water?"}, *rows]
             projects.add_items(c, key, rows)
-            if word == "pairs":
+            if kind == "pairs":
                 judgements.append(c, key, some_votes(projects.find_items(c, key)[0]))
     database.close()
     port = free_port()

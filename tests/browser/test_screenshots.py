@@ -43,10 +43,10 @@ def test_pages_fit_their_window(browser, studio_url, window, scheme):
     page.get_by_role("heading", name="Projects").wait_for()
     shots = {"projects": "/", "new": "/projects/new"}
     links = {
-        word: page.get_by_role("link", name=f"About {word}").get_attribute("href")
-        for word in {w for w, _ in PAGES.values()}
+        kind: page.get_by_role("link", name=f"About {kind}").get_attribute("href")
+        for kind in {w for w, _ in PAGES.values()}
     }
-    shots |= {name: links[word].replace("/judge", f"/{tab}") for name, (word, tab) in PAGES.items()}
+    shots |= {name: links[kind].replace("/judge", f"/{tab}") for name, (kind, tab) in PAGES.items()}
     shots["text"] = "/"  # the best of the ranking, once there is one
     for name, path in shots.items():
         page.goto(path)

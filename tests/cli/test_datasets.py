@@ -16,7 +16,7 @@ def test_the_list_says_where_each_is_looked_for(tmp_path, capsys):
     assert main(["datasets", "--root", str(tmp_path), "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["datasets"]
     assert len(listed) == 6
-    assert {entry["word"] for entry in listed} == {"pairs", "threads", "aspects", "links", "rationales"}
+    assert {entry["kind"] for entry in listed} == {"pairs", "threads", "aspects", "links", "rationales"}
 
 
 def test_a_check_without_the_corpora_is_one_sentence(tmp_path, capsys):

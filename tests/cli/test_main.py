@@ -12,7 +12,8 @@ import pytest
 from accord import __version__
 from accord.cli import main as frame
 from accord.cli.main import COMMANDS, main
-from accord.experiments.report import Row, mean_row
+from accord.evaluation.tables import Paper, Row, mean_row
+from accord.workflows import kinds
 
 
 def run(*arguments):
@@ -127,16 +128,14 @@ def experiment(monkeypatch):
             mean_row("strict", "svm", "accuracy", [0.6, 0.7]),
         ]
 
-    module = types.ModuleType("accord.experiments.pairs")
-    module.reproduce = reproduce
-    monkeypatch.setitem(sys.modules, "accord.experiments.pairs", module)
+    monkeypatch.setitem(kinds._PAPERS, "pairs", lambda: Paper(reproduce))
 
 
 def test_reproduce_keeps_its_json_contract(experiment, capsys):
     assert main(["reproduce", "pairs", "--quick", "--workers", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert set(result) == {"word", "quick", "seconds", "rows"}
-    assert (result["word"], result["quick"]) == ("pairs", True)
+    assert set(result) == {"kind", "quick", "seconds", "rows"}
+    assert (result["kind"], result["quick"]) == ("pairs", True)
     assert set(result["rows"][0]) == {"table", "row", "metric", "paper", "ours", "low", "high", "n"}
     assert result["rows"][0]["ours"] == pytest.approx(0.8)
     assert result["rows"][1]["paper"] is None

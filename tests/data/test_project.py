@@ -9,10 +9,10 @@ from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.errors import InputError
 
 
-def project_of(word, items, judgements=None, links=None, **settings):
+def project_of(kind, items, judgements=None, links=None, **settings):
     """A project from plain dictionaries of columns."""
     return Project(
-        word,
+        kind,
         with_schema(items, ITEMS),
         with_schema(judgements or {}, JUDGEMENTS),
         with_schema(links or {}, LINKS),
@@ -152,7 +152,7 @@ def test_meta_columns_are_carried(tmp_path):
     [
         ("{", "must be JSON"),
         ("[]", "not the manifest"),
-        (json.dumps({"format": "accord-project", "schema": 99, "word": "pairs"}), "schema 1"),
+        (json.dumps({"format": "accord-project", "schema": 99, "kind": "pairs"}), "schema 1"),
     ],
 )
 def test_a_bad_manifest_is_refused(tmp_path, manifest, said):

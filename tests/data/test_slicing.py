@@ -7,7 +7,8 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GroupKFold, cross_validate
 
-from accord.data import Items, synthetic
+import synthetic
+from accord.data import Items
 
 SEEN = []
 

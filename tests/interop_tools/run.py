@@ -35,7 +35,7 @@ TEXTS = {
 PEOPLE = ("7", "8")
 
 
-def project(word: str, items: dict[str, list[str | None]], rows: list[dict[str, object]]) -> Project:
+def project(kind: str, items: dict[str, list[str | None]], rows: list[dict[str, object]]) -> Project:
     """A project of plain columns and rows."""
     kinds = {"start": pa.int32(), "end": pa.int32()}
     columns = {
@@ -43,7 +43,7 @@ def project(word: str, items: dict[str, list[str | None]], rows: list[dict[str, 
         if any(name in row for row in rows)
     }  # fmt: skip
     texts = {name: pa.array(column, pa.string()) for name, column in items.items()}
-    return Project(word, with_schema(texts, ITEMS), with_schema(columns, JUDGEMENTS))
+    return Project(kind, with_schema(texts, ITEMS), with_schema(columns, JUDGEMENTS))
 
 
 def _span(item: str, quote: str) -> dict[str, object]:
@@ -63,9 +63,9 @@ VOTES = [
 ]
 
 
-def texts_of(rows: list[dict[str, object]], word: str = "rationales") -> Project:
+def texts_of(rows: list[dict[str, object]], kind: str = "rationales") -> Project:
     """The texts with some judgements."""
-    return project(word, {"item_id": list(TEXTS), "text": list(TEXTS.values())}, rows)
+    return project(kind, {"item_id": list(TEXTS), "text": list(TEXTS.values())}, rows)
 
 
 def threads() -> Project:
@@ -106,9 +106,9 @@ def equal(what: str, found: object, wanted: object) -> None:
         raise SystemExit(f"{what}: {found!r} is not {wanted!r}")
 
 
-def read(paths: list[Path], form: str, word: str, **settings: object) -> Project:
+def read(paths: list[Path], form: str, kind: str, **settings: object) -> Project:
     """What Accord reads from a tool's files."""
-    return project_of_files(paths, form=None if form == "tables" else form, word=word, **settings)
+    return project_of_files(paths, form=None if form == "tables" else form, kind=kind, **settings)
 
 
 # -- one function a tool -----------------------------------------------------------------------------------------
@@ -121,10 +121,10 @@ def label_studio(given: Path, made: Path, use: Use) -> str:
     export_as(both, given / "texts", form="label-studio")
     export_as(pairs, given / "pairs", form="label-studio")
     use(given, made)
-    for kind, before, word in (("texts", both, "rationales"), ("pairs", pairs, "pairs")):
+    for kind, before, kind in (("texts", both, "rationales"), ("pairs", pairs, "pairs")):
         for form in ("JSON", "JSON_MIN", "CSV"):
             (path,) = [entry for entry in (made / kind / form).rglob("*") if entry.is_file()]
-            after = read([path], "label-studio", word, config=given / kind / "label_config.xml")
+            after = read([path], "label-studio", kind, config=given / kind / "label_config.xml")
             equal(f"{kind} as {form}", said(after), said(before))
     return "tasks and config load; JSON, JSON_MIN and CSV come back equal"
 
@@ -177,8 +177,8 @@ def crowd_kit(given: Path, made: Path, use: Use) -> str:
     equal("best", seen["best"], "t1")
     equal("majority", seen["majority"], {"t1": "pos", "t2": "neg", "t3": "pos"})
     columns = ("item_id", "other_id", "value", "annotator_id")
-    for name, before, word in (("labels", labels, "rationales"), ("pairs", pairs, "pairs")):
-        after = read([made / f"{name}.csv"], "crowd-kit", word)
+    for name, before, kind in (("labels", labels, "rationales"), ("pairs", pairs, "pairs")):
+        after = read([made / f"{name}.csv"], "crowd-kit", kind)
         rows = [_ids(found, columns) for found in (after, before)]
         equal(name, *rows)
     return "comparisons are ranked, labels aggregated; its frames come back equal"
@@ -196,9 +196,9 @@ def huggingface(given: Path, made: Path, use: Use) -> str:
     export_as(both, given / "texts", form="huggingface")
     export_as(pairs, given / "pairs", form="huggingface")
     use(given, made)
-    for kind, before, word in (("texts", both, "rationales"), ("pairs", pairs, "pairs")):
+    for kind, before, kind in (("texts", both, "rationales"), ("pairs", pairs, "pairs")):
         paths = [made / f"{kind}-{table}.parquet" for table in ("items", "judgements")]
-        equal(kind, said(read(paths, "tables", word)), said(before))
+        equal(kind, said(read(paths, "tables", kind)), said(before))
     return "the folder loads without code; its Parquet comes back equal"
 
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from accord.errors import InputError
-from accord.learning.blocked import summed_loss
-from accord.learning.optimise import minimise_lbfgs
+from accord.fitting.blocked import summed_loss
+from accord.fitting.optimise import minimise_lbfgs
 from accord.scale import cut, map_blocks, open_blocks, reduce_blocks
 from accord.scale.blocks import block_seeds
 

@@ -18,13 +18,17 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+import synthetic
 from accord import AspectRanker, CollectiveClassifier, PreferenceRanker, RationaleClassifier, ThreadClassifier
+from accord.aspects import field_fit as aspect_crf
 from accord.cli.main import main
-from accord.data import synthetic
 from accord.errors import InputError
-from accord.learning import aspect_crf, blocked_crf, blocked_texts, blocked_votes, log_linear
+from accord.fitting import blocked_crf
+from accord.pairs.process import blocked_votes
+from accord.rationales import blocked_texts
 from accord.scale import Workers, joblib_on, map_blocks
 from accord.store.models import save_model
+from accord.threads import log_linear
 from accord.workflows.predict_parquet import predict_parquet
 
 THREADS = synthetic.threads(60, low=1, high=9, n_features=3)
@@ -174,7 +178,7 @@ def test_workers_killed_in_training_change_nothing(cluster, two, serial):
 def test_workers_killed_in_prediction_change_nothing(cluster, two, tmp_path):
     names = ["a", "b", "c"]
     X = pd.DataFrame(THREADS.features, columns=names)
-    save_model(ThreadClassifier().fit(X, THREADS.threads.labels, groups=GROUPS), tmp_path / "model", word="threads")
+    save_model(ThreadClassifier().fit(X, THREADS.threads.labels, groups=GROUPS), tmp_path / "model", kind="threads")
     table = pa.Table.from_pandas(X.assign(group_id=GROUPS), preserve_index=False)
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=8)
     job = {"model": tmp_path / "model", "source": tmp_path / "in.parquet", "min_rows": 8, "max_rows": 8}

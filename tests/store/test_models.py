@@ -25,14 +25,14 @@ def project():
 def saved(project, tmp_path):
     x = np.arange(8.0).reshape(-1, 1)
     model = LogisticRegression(C=2.0).fit(x, x[:, 0] > 3)
-    return x, model, save_model(model, tmp_path / "deep" / "m.accord", word="threads", project=project)
+    return x, model, save_model(model, tmp_path / "deep" / "m.accord", kind="threads", project=project)
 
 
 def test_a_model_comes_back_with_its_description(saved, project):
     x, model, path = saved
     again = load_model(path)
     assert_array_equal(again.model.predict_proba(x), model.predict_proba(x))
-    assert (again.word, again.version, again.fingerprint) == ("threads", __version__, project.fingerprint)
+    assert (again.kind, again.version, again.fingerprint) == ("threads", __version__, project.fingerprint)
     assert again.settings["C"] == "2.0"
     assert [entry.name for entry in path.parent.iterdir()] == ["m.accord"]
 
@@ -40,7 +40,7 @@ def test_a_model_comes_back_with_its_description(saved, project):
 @pytest.mark.parametrize("foreign", [fractions.Fraction(1, 2), re.compile("a"), np.load, np.testing.assert_equal])
 def test_foreign_types_and_functions_are_refused(tmp_path, foreign):
     path = tmp_path / "m.accord"
-    skops.io.dump({"format": "accord-model", "word": "pairs", "model": foreign}, path)
+    skops.io.dump({"format": "accord-model", "kind": "pairs", "model": foreign}, path)
     with pytest.raises(InputError, match="may hold only types of Accord"):
         load_model(path)
 

@@ -20,7 +20,7 @@ from accord.store.writer import Writer
 def project(database):
     with database.write() as c:
         owner = people.create_person(c, "Ada", password_hash=None)
-        key = projects.create_project(c, name="Tea or coffee", word="pairs", created_by=owner.id)
+        key = projects.create_project(c, name="Tea or coffee", kind="pairs", created_by=owner.id)
         projects.add_items(c, key, [{"item_id": f"a{i}", "text": f"text {i}"} for i in range(4)])
         found, _ = projects.find_items(c, key)
     return owner, key, [item.key for item in found]

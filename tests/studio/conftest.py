@@ -35,10 +35,10 @@ class Studio:
         with self.database.write() as connection:
             return people.create_person(connection, f"person {next(_NUMBERS)}", password_hash=stored, **kwargs)
 
-    def project(self, owner, word="pairs", n=6, **settings):
+    def project(self, owner, kind="pairs", n=6, **settings):
         with self.database.write() as connection:
             key = projects.create_project(
-                connection, name=f"about {word}", word=word, settings=settings, created_by=owner.id
+                connection, name=f"about {kind}", kind=kind, settings=settings, created_by=owner.id
             )
             projects.add_items(
                 connection, key, [{"item_id": f"t{i}", "text": f"This is text {i}.", "group_id": "g"} for i in range(n)]

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from accord.store.judgements import effective
+from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example
-from accord.workflows.refit import refit
 
 # Tests that fit models run on one kind of database, because they take longer.
 ON_ONE_DATABASE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -143,7 +143,7 @@ def test_the_first_owner_comes_by_a_one_time_link_and_adopts_the_projects(studio
     with studio.database.write() as connection:
         from accord.store import projects
 
-        projects.create_project(connection, name="orphan", word="pairs")
+        projects.create_project(connection, name="orphan", kind="pairs")
         token = people.create_invite(connection, project_id=None, role="owner", created_by=None)
     client = studio.client()
     joining = {"name": "First", "password": PASSWORD, "invite": token}

@@ -48,7 +48,7 @@ def prepare(url, n_items=60):
     database = wait_until_open(url, seconds=30)
     with database.write() as connection:
         owner = people.create_person(connection, "Owner", password_hash=None)
-        project = projects.create_project(connection, name="Load", word="pairs", created_by=owner.id)
+        project = projects.create_project(connection, name="Load", kind="pairs", created_by=owner.id)
         projects.add_items(connection, project, [{"item_id": f"t{i}", "text": f"Text {i}"} for i in range(n_items)])
     return database, project
 

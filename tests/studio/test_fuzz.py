@@ -24,8 +24,8 @@ def fuzzed(tmp_path_factory):
     app.state.studio.changes = RateLimit(10**9, 1.0)
     with database.write() as c:
         owner = people.create_person(c, "Owner", password_hash=None)
-        for word, chosen in [("pairs", {}), ("threads", {"labels": ["a", "b"]}), ("aspects", {"aspects": ["x"]})]:
-            key = projects.create_project(c, name=word, word=word, settings=chosen, created_by=owner.id)
+        for kind, chosen in [("pairs", {}), ("threads", {"labels": ["a", "b"]}), ("aspects", {"aspects": ["x"]})]:
+            key = projects.create_project(c, name=kind, kind=kind, settings=chosen, created_by=owner.id)
             projects.add_items(c, key, [{"item_id": f"t{i}", "text": f"Text {i}", "group_id": "g"} for i in range(4)])
         token = people.start_session(c, owner.id)
     yield schemathesis.openapi.from_asgi("/api/openapi.json", app), token

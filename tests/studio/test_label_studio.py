@@ -21,8 +21,8 @@ from accord.errors import InputError
 from accord.store import projects
 from accord.store.judgements import Judgement, append
 from accord.studio.server import connect_label_studio
+from accord.workflows.collecting.refit import refit
 from accord.workflows.projects import open_example
-from accord.workflows.refit import refit
 from accord.workflows.train import train
 
 # -- who gets in -------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_before_there_is_a_model_nothing_is_suggested(studio):
 
 
 @pytest.mark.parametrize(
-    ("word", "config", "wanted"),
+    ("kind", "config", "wanted"),
     [
         ("pairs", NOTES, "a Pairwise question about two texts"),
         ("aspects", NOTES, "a Rating or Number called food or room"),
@@ -118,9 +118,9 @@ def test_before_there_is_a_model_nothing_is_suggested(studio):
         ("threads", PAIRS, "Choices of complaint, praise"),
     ],
 )
-def test_a_config_that_asks_something_else_is_refused(studio, word, config, wanted):
+def test_a_config_that_asks_something_else_is_refused(studio, kind, config, wanted):
     owner = studio.person()
-    path = connect(studio, owner, studio.project(owner, word, labels=["praise", "complaint"], aspects=["food", "room"]))
+    path = connect(studio, owner, studio.project(owner, kind, labels=["praise", "complaint"], aspects=["food", "room"]))
     client = studio.client()
     for name, body in (
         ("setup", {"project": "7.1", "schema": config}),

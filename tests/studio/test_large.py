@@ -25,7 +25,7 @@ def large(tmp_path_factory):
     event.listen(database.engine, "connect", lambda link, _: link.set_progress_handler(lambda: steps.append(1), 1000))
     with database.write() as c:
         owner = people.create_person(c, "Owner", password_hash=None)
-        project = projects.create_project(c, name="Large", word="pairs", created_by=owner.id)
+        project = projects.create_project(c, name="Large", kind="pairs", created_by=owner.id)
         projects.add_items(
             c,
             project,

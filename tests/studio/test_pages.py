@@ -15,7 +15,7 @@ def pages_of(project):
 
 
 @pytest.mark.parametrize(
-    "word, settings",
+    "kind, settings",
     [
         ("pairs", {}),
         ("threads", {"labels": ["Good", "Bad"]}),
@@ -24,9 +24,9 @@ def pages_of(project):
         ("rationales", {"labels": ["pro", "con"]}),
     ],
 )
-def test_every_page_of_every_word_is_shown_and_escapes_texts(studio, word, settings):
+def test_every_page_of_every_word_is_shown_and_escapes_texts(studio, kind, settings):
     owner = studio.person()
-    project = studio.project(owner, word, **settings)
+    project = studio.project(owner, kind, **settings)
     with studio.database.write() as c:
         projects.add_items(c, project, [{"item_id": "nasty", "text": NASTY, "group_id": "g2"}])
         projects.change_project(c, project, name=NASTY, question=NASTY, guidelines=NASTY)

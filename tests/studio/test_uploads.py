@@ -19,7 +19,7 @@ from accord.workflows.projects import EXAMPLES, open_example
 
 
 def upload(client, data, filename="texts.csv", **form):
-    fields = {"name": "Uploaded", "word": "pairs", **form}
+    fields = {"name": "Uploaded", "kind": "pairs", **form}
     return client.post("/api/projects", data=fields, files={"file": (filename, data)})
 
 
@@ -63,12 +63,12 @@ def test_a_look_at_files_says_what_they_are_and_why_and_stores_nothing(studio):
     client = studio.client(studio.person())
     lines = b'{"prompt": "p", "chosen": "yes", "rejected": "no"}\n' * 3
     seen = look(client, ("preferences.jsonl", lines)).json()
-    assert (seen["word"], seen["format"]) == ("pairs", "trl")
+    assert (seen["kind"], seen["format"]) == ("pairs", "trl")
     assert "preferences.jsonl looks like" in seen["reasons"][0]
     assert seen["counts"]["pair"] == 3
     assert seen["dropped"] == {}
     texts = ("texts.csv", b"item_id,text\na,First\nb,Second\n")
-    seen = look(client, texts, ("votes.csv", b"left,right,value\na,b,1\na,a,1\n"), word="pairs").json()
+    seen = look(client, texts, ("votes.csv", b"left,right,value\na,b,1\na,a,1\n"), kind="pairs").json()
     assert sum(seen["dropped"].values()) == 1
     assert "row 2 of votes.csv" in seen["examples"][0]
     assert client.get("/api/projects").json() == []
@@ -81,7 +81,7 @@ def test_rows_that_break_a_rule_are_left_out_only_when_asked(studio):
         ("file", ("texts.csv", b"item_id,text\na,First\nb,Second\n")),
         ("file", ("votes.csv", b"left,right,value\na,b,1\na,a,1\n")),
     ]
-    form = {"name": "Two files", "word": "pairs"}
+    form = {"name": "Two files", "kind": "pairs"}
     assert client.post("/api/projects", data=form, files=files).status_code == 422
     made = client.post("/api/projects", data={**form, "drop_bad": "true"}, files=files)
     assert made.status_code == 201, made.text
@@ -95,10 +95,10 @@ def test_a_project_comes_back_through_every_format_that_can_be_read(studio):
     for form in ("csv", "tsv", "jsonl", "parquet", "label-studio", "argilla", "potato", "trl", "prodigy"):
         answer = client.get(f"/api/projects/{original}/export?format={form}")
         assert answer.status_code == 200, form
-        named = {"format": form} if form in format_names() else {"word": "pairs"}
-        made = upload(client, answer.content, f"{form}.zip", **{"word": "", **named})
+        named = {"format": form} if form in format_names() else {"kind": "pairs"}
+        made = upload(client, answer.content, f"{form}.zip", **{"kind": "", **named})
         assert made.status_code == 201, (form, made.text)
-        assert made.json()["word"] == "pairs"
+        assert made.json()["kind"] == "pairs"
         found = client.get(f"/api/projects/{made.json()['id']}/items").json()
         assert found["total"] >= 30, form
 
@@ -162,10 +162,10 @@ def test_archives_stay_in_their_folder_and_within_bounds(studio, monkeypatch):
     many = upload(client, packed({f"{i}.csv": texts for i in range(4)}), "texts.zip")
     assert many.status_code == 422
     halves = [("file", (f"{name}.zip", packed({f"{name}.csv": "a" * 600_000}))) for name in "ab"]
-    both = client.post("/api/projects", data={"name": "Halves", "word": "pairs"}, files=halves)
+    both = client.post("/api/projects", data={"name": "Halves", "kind": "pairs"}, files=halves)
     assert "when unpacked" in both.json()["detail"]
     folder = [("file", (name, texts.encode())) for name in ("a", "a/b.csv")]
-    assert client.post("/api/projects", data={"name": "Folder", "word": "pairs"}, files=folder).status_code == 422
+    assert client.post("/api/projects", data={"name": "Folder", "kind": "pairs"}, files=folder).status_code == 422
     twice = upload(client, packed({"a/t.csv": texts, "a\\t.csv": texts}), "texts.zip")
     assert twice.status_code == 422
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
+import synthetic
 from accord import ThreadClassifier
 from accord.cli.main import main
-from accord.data import synthetic
 from accord.data.parquet_blocks import plan_blocks
 from accord.errors import InputError
 from accord.scale import Workers
@@ -58,7 +58,7 @@ def features():
 @pytest.fixture
 def files(features, tmp_path):
     model, table, _ = features
-    save_model(model, tmp_path / "model.skops", word="threads")
+    save_model(model, tmp_path / "model.skops", kind="threads")
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), tmp_path / "in.parquet", row_group_size=16)
     return tmp_path / "model.skops", tmp_path / "in.parquet", tmp_path / "out.parquet"
 
@@ -80,30 +80,30 @@ def test_every_row_is_written_once_and_in_order(features, files, workers):
     assert [file.name for file in files[2].parent.iterdir() if "parts" in file.name] == []
 
 
-@pytest.mark.parametrize("word", EXAMPLES)
-def test_blocks_say_what_a_project_says(word, tmp_path):
-    name, settings = EXAMPLES[word]
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_blocks_say_what_a_project_says(kind, tmp_path):
+    name, settings = EXAMPLES[kind]
     project = open_example(name)
     saved = train(project, tmp_path / "model", settings=settings, progress=quiet)
     whole = predict(saved, project)
     frames = project.frames()
     table, more = frames["items"].dropna(axis="columns", how="all"), {}
-    if word == "pairs":
+    if kind == "pairs":
         table = whole[["left", "right"]]
-    if word in ("threads", "links"):
+    if kind in ("threads", "links"):
         table = table.assign(label=project.labels())
-    if word == "threads":
+    if kind == "threads":
         table = table.iloc[np.argsort(pd.factorize(table["group_id"])[0], kind="stable")]
-    if word == "links":
+    if kind == "links":
         table = table if "group_id" in table else table.assign(group_id="all")
         frames["links"].dropna(axis="columns", how="all").to_parquet(tmp_path / "links.parquet")
         more = {"links": tmp_path / "links.parquet"}
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), tmp_path / "in.parquet", row_group_size=5)
     done = predict_parquet(tmp_path / "model", tmp_path / "in.parquet", tmp_path / "out.parquet", **more, **SMALL)
     out = written(tmp_path / "out.parquet")
-    assert done.word == word
+    assert done.kind == kind
     common = [column for column in whole.columns if column in out.columns]
-    assert {"aspects": 4, "threads": 5, "links": 4, "rationales": 4, "pairs": 5}[word] <= len(common)
+    assert {"aspects": 4, "threads": 5, "links": 4, "rationales": 4, "pairs": 5}[kind] <= len(common)
     keys = [column for column in ("item_id", "left", "right", "aspect") if column in whole.columns]
     whole, out = (frame.set_index(keys)[[c for c in common if c not in keys]] for frame in (whole, out))
     assert list(out.index) == list(whole.index)
@@ -118,11 +118,11 @@ def test_a_stopped_run_goes_on_where_it_was(features, files, monkeypatch):
     _, table, p = features
     calls = []
 
-    def stopping(word, model, rows, links=None):
+    def stopping(kind, model, rows, links=None):
         calls.extend(rows.column("item_id").to_pylist())
         if 100 < len(calls) < 130:
             raise KeyboardInterrupt
-        return real(word, model, rows, links)
+        return real(kind, model, rows, links)
 
     real = module.predict_rows
     monkeypatch.setattr(module, "predict_rows", stopping)
@@ -148,7 +148,7 @@ def test_parts_of_another_model_are_not_used(features, files, monkeypatch):
     other = ThreadClassifier(node_penalty=10.0).fit(
         table[["a", "b", "c"]], np.where(table["a"] > 0, "Good", "Bad"), groups=table["group_id"]
     )
-    save_model(other, files[0], word="threads")
+    save_model(other, files[0], kind="threads")
     done = predict_parquet(*files, **SMALL)
     assert done.n_resumed == 0
     expected = other.predict_proba(table[["a", "b", "c"]], groups=table["group_id"])

@@ -58,7 +58,7 @@ def test_the_votes_of_the_example_are_what_the_kept_script_makes():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_opens_as_its_word(name):
     project = open_example(name)
-    assert project.word == EXAMPLES[name][0]
+    assert project.kind == EXAMPLES[name][0]
     records = {
         "pairs": project.comparisons,
         "threads": project.threads,
@@ -66,8 +66,8 @@ def test_every_example_opens_as_its_word(name):
         "links": project.links,
         "rationales": project.rationales,
     }
-    assert records[project.word]() is not None
-    assert open_project(f"example:{name}", word=project.word).fingerprint == project.fingerprint
+    assert records[project.kind]() is not None
+    assert open_project(f"example:{name}", kind=project.kind).fingerprint == project.fingerprint
 
 
 def test_every_citation_of_the_example_quotes_its_statement():

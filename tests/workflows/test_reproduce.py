@@ -1,4 +1,4 @@
-from accord.experiments.report import Row
+from accord.evaluation.tables import Row
 from accord.workflows.reproduce import Reproduction, wide_table
 
 

@@ -23,10 +23,10 @@ def ask(
     from accord.workflows.projects import open_project
 
     saved = None if model is None else load_model(model)
-    opened = open_project(project, word="pairs" if saved is None else saved.word)
+    opened = open_project(project, kind="pairs" if saved is None else saved.kind)
     with progress_bars(hidden=json) as progress:
         table = run(saved, opened, n=n, progress=progress)
     if json:
-        print_json({"word": opened.word, "rows": records(table)})
+        print_json({"kind": opened.kind, "rows": records(table)})
     else:
         print_table(table, title="Ask next")

@@ -28,7 +28,7 @@ def datasets(context: typer.Context, root: Root = None, json: Json = False) -> N
         print_json({"datasets": [asdict(entry) for entry in listed]})
         return
     for entry in listed:
-        typer.echo(f"{entry.name} ({entry.word}): {entry.title}")
+        typer.echo(f"{entry.name} ({entry.kind}): {entry.title}")
         typer.echo(
             f"  {'found at' if entry.found else 'not found; looked at'}: {entry.found or ', '.join(entry.places)}"
         )

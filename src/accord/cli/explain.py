@@ -23,9 +23,9 @@ def explain(
     from accord.workflows.projects import open_project
 
     saved = load_model(model)
-    table = run(saved, open_project(project, word=saved.word), item)
+    table = run(saved, open_project(project, kind=saved.kind), item)
     label = table.attrs.get("label")
     if json:
-        print_json({"word": saved.word, "item": item, "label": label, "rows": records(table)})
+        print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})
     else:
         print_table(table, title=f"Why {item} is judged {'so' if label is None else repr(label)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accord.typing import WORDS, Progress
+from accord.typing import KINDS, Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Json",
+    "KindArgument",
     "Scheduler",
     "Settings",
-    "WordArgument",
     "WorkerCount",
     "command_app",
     "page_width",
@@ -36,7 +36,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
-WordArgument = Annotated[str, typer.Argument(metavar="WORD", help=f"The kind of judgement: {', '.join(WORDS)}.")]
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help=f"The kind of judgement: {', '.join(KINDS)}.")]
 
 WorkerCount = Annotated[
     int | None, typer.Option("--workers", min=1, help="How many processes of this machine work at once.")

@@ -7,7 +7,7 @@ import typer
 
 from accord.cli.frame import Json, command_app, print_json, print_table, progress_bars
 from accord.errors import InputError
-from accord.typing import WORDS
+from accord.typing import KINDS
 
 if TYPE_CHECKING:
     from accord.workflows.import_ import Imported
@@ -20,8 +20,8 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="[WORD] FILE...",
-            help=f"The kind of judgement ({', '.join(WORDS)}), if the files do not tell; then files or folders.",
+            metavar="[KIND] FILE...",
+            help=f"The kind of judgement ({', '.join(KINDS)}), if the files do not tell; then files or folders.",
         ),
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The new project's folder.")] = None,
@@ -47,13 +47,13 @@ def import_(
 
     if out is None and not dry_run:
         raise InputError("say where the project goes with --out FOLDER, or only look with --dry-run.")
-    word, paths = _word(files)
+    kind, paths = _kind(files)
     rules = Rules(ranks, tuple(label.strip() for label in labels.split(",") if label.strip()))
     with progress_bars(hidden=json) as progress:
         imported = import_files(
             paths,
             None if dry_run else out,
-            word=word,
+            kind=kind,
             form=form,
             config=config,
             utf16=utf16,
@@ -70,10 +70,10 @@ def import_(
         raise InputError(f"{n:,} rows break a rule, so the import would stop. Mend them or give --drop-bad.")
 
 
-def _word(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """The word, if the first argument is one, and the files."""
+def _kind(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The kind, if the first argument is one, and the files."""
     first, *rest = arguments
-    if first in WORDS or (rest and not Path(first).exists() and not Path(first).suffix):
+    if first in KINDS or (rest and not Path(first).exists() and not Path(first).suffix):
         return first, rest
     return None, arguments
 
@@ -81,7 +81,7 @@ def _word(arguments: list[str]) -> tuple[str | None, list[str]]:
 def _print(imported: "Imported") -> None:
     from rich.table import Table
 
-    counts = Table(title=f"{imported.word}: what was read", title_justify="left", header_style="bold")
+    counts = Table(title=f"{imported.kind}: what was read", title_justify="left", header_style="bold")
     counts.add_column("what")
     counts.add_column("number", justify="right")
     for path, role, n in imported.files:
@@ -106,4 +106,4 @@ def _print(imported: "Imported") -> None:
     for problem in imported.examples:
         typer.echo(f"dropped: {problem}")
     if imported.folder is not None:
-        typer.echo(f"{imported.folder}: a project of {imported.word}.")
+        typer.echo(f"{imported.folder}: a project of {imported.kind}.")

@@ -50,11 +50,11 @@ def predict(
     if links is not None or workers is not None or scheduler is not None:
         raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
     saved = load_model(model)
-    table = run(saved, open_project(project, word=saved.word))
+    table = run(saved, open_project(project, kind=saved.kind))
     if out is not None:
         write_frame(table, out)
     if json:
-        print_json({"word": saved.word, "rows": records(table)})
+        print_json({"kind": saved.kind, "rows": records(table)})
     elif out is None:
         print_table(table)
     else:
@@ -77,7 +77,7 @@ def _in_blocks(
     if json:
         print_json(
             {
-                "word": done.word,
+                "kind": done.kind,
                 "output": str(output),
                 "n_rows": done.n_rows,
                 "n_blocks": done.n_blocks,

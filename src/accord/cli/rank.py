@@ -25,15 +25,15 @@ def rank(
     json: Json = False,
 ) -> None:
     """Rank the texts of a project of pairs, with intervals and tiers."""
+    from accord.fitting.settings import parse_settings
     from accord.workflows.projects import open_project
     from accord.workflows.rank import rank as run
     from accord.workflows.report import ranking_report, write_report
-    from accord.workflows.settings import parse_settings
 
     if (project is None) == (example is None):
         raise InputError("name one project, or an example with --example NAME.")
     name = f"example:{example}" if project is None else project
-    opened = open_project(name, word="pairs")
+    opened = open_project(name, kind="pairs")
     with progress_bars(hidden=json) as progress:
         rankings = run(opened, method=method, settings=parse_settings(settings or []), progress=progress)
     if report is not None:
@@ -41,7 +41,7 @@ def rank(
         write_report(ranking_report(opened, rankings, title=title), report)
     if json:
         groups = [{"group": each.group, "notes": each.notes, "rows": records(each.table)} for each in rankings]
-        print_json({"word": "pairs", "groups": groups, "report": None if report is None else str(report)})
+        print_json({"kind": "pairs", "groups": groups, "report": None if report is None else str(report)})
         return
     for each in rankings:
         _print(each)

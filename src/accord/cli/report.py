@@ -25,12 +25,12 @@ def report(
     opened = open_project(project)
     name = title or project.removeprefix("example:").rstrip("/").rpartition("/")[2]
     with progress_bars(hidden=json) as progress:
-        if opened.word == "pairs" and opened.counts["judgements"]:
+        if opened.kind == "pairs" and opened.counts["judgements"]:
             page = ranking_report(opened, rank(opened, progress=progress), title=name)
         else:
             page = project_report(opened, title=name)
     write_report(page, out)
     if json:
-        print_json({"report": str(out), "word": opened.word, "counts": opened.counts})
+        print_json({"report": str(out), "kind": opened.kind, "counts": opened.counts})
     else:
         typer.echo(f"The report is in {out}.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accord.cli.frame import Json, Scheduler, WordArgument, command_app, print_json, print_table, progress_bars
+from accord.cli.frame import Json, KindArgument, Scheduler, command_app, print_json, print_table, progress_bars
 
 if TYPE_CHECKING:
     from accord.workflows.reproduce import Reproduction
@@ -15,7 +15,7 @@ app = command_app()
 
 @app.command()
 def reproduce(
-    word: WordArgument,
+    kind: KindArgument,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller run that ends within two minutes.")] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="How many processes work at once; one a core unless said.")
@@ -31,7 +31,7 @@ def reproduce(
     from accord.workflows.reproduce import reproduce as run
 
     with progress_bars(hidden=json) as progress:
-        result = run(word, quick=quick, progress=progress, workers=workers, scheduler=scheduler)
+        result = run(kind, quick=quick, progress=progress, workers=workers, scheduler=scheduler)
     if results is not None:
         result.write(results)
     if json:
@@ -46,7 +46,7 @@ def _print(result: "Reproduction") -> None:
     from accord.workflows.reproduce import row_cells
 
     for name, rows in result.tables():
-        table = Table(title=f"{result.word}: {name}", title_justify="left", header_style="bold")
+        table = Table(title=f"{result.kind}: {name}", title_justify="left", header_style="bold")
         for column in ("row", "metric"):
             table.add_column(column)
         for column in ("paper", "ours", "95 % interval", "n"):

@@ -16,14 +16,14 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Replay a project to see how fast each way of asking learns."""
+    from accord.fitting.settings import parse_settings
     from accord.workflows.ask import simulate as run
     from accord.workflows.projects import open_project
-    from accord.workflows.settings import parse_settings
 
-    opened = open_project(project, word="pairs")
+    opened = open_project(project, kind="pairs")
     with progress_bars(hidden=json) as progress:
         table = run(opened, settings=parse_settings(settings or []), progress=progress)
     if json:
-        print_json({"word": opened.word, "rows": records(table)})
+        print_json({"kind": opened.kind, "rows": records(table)})
     else:
         print_table(table, title="Ways of asking")

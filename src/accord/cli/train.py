@@ -7,9 +7,9 @@ import typer
 
 from accord.cli.frame import (
     Json,
+    KindArgument,
     Scheduler,
     Settings,
-    WordArgument,
     WorkerCount,
     command_app,
     print_json,
@@ -22,7 +22,7 @@ app = command_app()
 
 @app.command()
 def train(
-    word: WordArgument,
+    kind: KindArgument,
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
     settings: Settings = None,
@@ -31,26 +31,26 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a model on a project and save it."""
+    from accord.fitting.settings import parse_settings
+    from accord.workflows.kinds import check_kind
     from accord.workflows.projects import open_project
-    from accord.workflows.settings import parse_settings
     from accord.workflows.train import train as run
-    from accord.workflows.words import check_word
 
-    opened = open_project(project, word=check_word(word))
+    opened = open_project(project, kind=check_kind(kind))
     with progress_bars(hidden=json) as progress:
         saved = run(
             opened,
             model,
             settings=parse_settings(settings or []),
             progress=progress,
-            word=word,
+            kind=kind,
             workers=workers_of(workers, scheduler),
         )
     if json:
         print_json(
             {
                 "model": str(model),
-                "word": saved.word,
+                "kind": saved.kind,
                 "version": saved.version,
                 "fingerprint": saved.fingerprint,
                 "counts": opened.counts,
@@ -58,4 +58,4 @@ def train(
             }
         )
     else:
-        typer.echo(f"{model}: a model of {word}, trained on {opened.counts['judgements']:,} judgements.")
+        typer.echo(f"{model}: a model of {kind}, trained on {opened.counts['judgements']:,} judgements.")

@@ -27,7 +27,7 @@ from accord.data.pairs import Comparisons
 from accord.data.rationales import Rationales
 from accord.data.threads import Threads
 from accord.errors import InputError
-from accord.typing import WORDS, FloatArray, IntArray, ObjectArray
+from accord.typing import KINDS, FloatArray, IntArray, ObjectArray
 
 __all__ = ["ITEMS", "JUDGEMENTS", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
 
@@ -105,11 +105,11 @@ def _cast(column: Any, kind: pa.DataType) -> pa.Array:
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """The texts, judgements and links of one piece of work, and the word that says what is judged.
+    """The texts, judgements and links of one piece of work, and the kind that says what is judged.
 
     Parameters
     ----------
-    word : str
+    kind : str
         The kind of judgement: pairs, threads, aspects, links or rationales.
     item_table, judgement_table, link_table : pyarrow.Table
         With the schemas :data:`ITEMS`, :data:`JUDGEMENTS` and :data:`LINKS`.
@@ -119,7 +119,7 @@ class Project:
         Where it came from.
     """
 
-    word: str
+    kind: str
     item_table: pa.Table
     judgement_table: pa.Table = field(default_factory=JUDGEMENTS.empty_table)
     link_table: pa.Table = field(default_factory=LINKS.empty_table)
@@ -127,8 +127,8 @@ class Project:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if self.word not in WORDS:
-            raise InputError(f"the kind of judgement must be one of {', '.join(WORDS)}; got {self.word!r}.")
+        if self.kind not in KINDS:
+            raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {self.kind!r}.")
         for name, schema in _SCHEMAS.items():
             table = self._tables[name]
             missing = [entry.name for entry in schema if entry.name not in table.column_names]
@@ -147,7 +147,7 @@ class Project:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that is in the tables, whatever their order of columns or encoding."""
-        digest = hashlib.sha256(f"{SCHEMA_VERSION}:{self.word}".encode())
+        digest = hashlib.sha256(f"{SCHEMA_VERSION}:{self.kind}".encode())
         for name, table in self._tables.items():
             for column in sorted(table.column_names):
                 values = table.column(column)
@@ -267,7 +267,7 @@ class Project:
             part.mkdir()
             for name, table in self._tables.items():
                 pq.write_table(table, part / f"{name}.parquet", compression="zstd")
-            write_manifest(part, word=self.word, counts=self.counts, settings=self.settings, source=self.source)
+            write_manifest(part, kind=self.kind, counts=self.counts, settings=self.settings, source=self.source)
             shutil.move(part, folder)
         return folder
 
@@ -284,7 +284,7 @@ class Project:
             except (pa.ArrowInvalid, FileNotFoundError) as error:
                 raise InputError(f"{folder / f'{name}.parquet'} is not readable as a table: {error}") from None
         return cls(
-            manifest["word"],
+            manifest["kind"],
             tables["items"],
             tables["judgements"],
             tables["links"],
@@ -308,13 +308,13 @@ def is_project(folder: Path) -> bool:
 
 
 def write_manifest(
-    folder: Path, *, word: str, counts: Mapping[str, int], settings: Mapping[str, Any], source: str
+    folder: Path, *, kind: str, counts: Mapping[str, int], settings: Mapping[str, Any], source: str
 ) -> None:
     """Write ``project.json``."""
     manifest = {
         "format": "accord-project",
         "schema": SCHEMA_VERSION,
-        "word": word,
+        "kind": kind,
         "source": source,
         "counts": dict(counts),
         "settings": dict(settings),
@@ -338,6 +338,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"this version of Accord reads projects of schema {SCHEMA_VERSION}; {path} has {manifest.get('schema')}. "
             "Import the tables again."
         )
+    if "word" in manifest:  # as the kind was called before 0.2
+        manifest["kind"] = manifest.pop("word")
     return manifest
 
 

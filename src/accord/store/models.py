@@ -1,6 +1,6 @@
 """Models on disk: skops files, which run no code when they are read.
 
-The file holds the fitted estimator and beside it what it is: the word, Accord's version, the settings and the
+The file holds the fitted estimator and beside it what it is: the kind, Accord's version, the settings and the
 fingerprint of the data it was trained on.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from accord import __version__
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.typing import WORDS
+from accord.typing import KINDS
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 
@@ -28,13 +28,13 @@ class SavedModel:
     """A fitted estimator and what it is."""
 
     model: Any
-    word: str
+    kind: str
     version: str
     settings: dict[str, Any]
     fingerprint: str
 
 
-def save_model(model: Any, path: str | Path, *, word: str, project: Project | None = None) -> Path:
+def save_model(model: Any, path: str | Path, *, kind: str, project: Project | None = None) -> Path:
     """Write a fitted estimator with its description; an existing file is replaced in one step.
 
     A model that was not trained on a project has no fingerprint of its data.
@@ -45,7 +45,7 @@ def save_model(model: Any, path: str | Path, *, word: str, project: Project | No
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "format": "accord-model",
-        "word": word,
+        "kind": kind,
         "version": __version__,
         "settings": {name: repr(value) for name, value in model.get_params(deep=False).items()},
         "fingerprint": "" if project is None else project.fingerprint,
@@ -78,10 +78,10 @@ def load_model(path: str | Path) -> SavedModel:
             "Use only models that you or people you trust saved."
         )
     content = skops.io.load(path, trusted=unknown)
-    if not isinstance(content, dict) or content.get("format") != "accord-model" or content.get("word") not in WORDS:
+    if not isinstance(content, dict) or content.get("format") != "accord-model" or content.get("kind") not in KINDS:
         raise InputError(f"{path} is not a model that Accord saved. Train it again.")
     return SavedModel(
-        content["model"], content["word"], content["version"], content["settings"], content["fingerprint"]
+        content["model"], content["kind"], content["version"], content["settings"], content["fingerprint"]
     )
 
 

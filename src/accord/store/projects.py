@@ -43,7 +43,7 @@ class StoredProject:
 
     id: int
     name: str
-    word: str
+    kind: str
     question: str
     guidelines: str
     settings: Mapping[str, Any]
@@ -69,7 +69,7 @@ def create_project(
     connection: Connection,
     *,
     name: str,
-    word: str,
+    kind: str,
     question: str = "",
     guidelines: str = "",
     settings: Mapping[str, Any] | None = None,
@@ -81,7 +81,7 @@ def create_project(
         raise InputError(f"a project's name has 1 to 200 characters; this one has {len(name)}. Choose another.")
     key = connection.execute(
         insert(projects).values(
-            name=name, word=word, question=question, guidelines=guidelines, settings=dict(settings or {}),
+            name=name, kind=kind, question=question, guidelines=guidelines, settings=dict(settings or {}),
             created_by=created_by, created_at=now(),
         )
     ).inserted_primary_key  # fmt: skip
@@ -158,7 +158,7 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
 
 
 def _project(row: Any) -> StoredProject:
-    return StoredProject(row.id, row.name, row.word, row.question, row.guidelines, row.settings, row.created_at)
+    return StoredProject(row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at)
 
 
 def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:

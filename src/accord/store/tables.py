@@ -76,7 +76,7 @@ projects = Table(
     metadata,
     Column("id", _Key, primary_key=True),
     Column("name", String(200), nullable=False),
-    Column("word", String(20), nullable=False),
+    Column("kind", String(20), nullable=False),
     Column("question", Text, nullable=False, default=""),
     Column("guidelines", Text, nullable=False, default=""),
     Column("settings", JSON, nullable=False),

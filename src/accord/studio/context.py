@@ -15,7 +15,7 @@ from accord.store.people import ROLES, Person
 from accord.store.projects import Admission, StoredProject
 from accord.store.writer import Reader, Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
-from accord.workflows.suggest import Shelf
+from accord.workflows.collecting.suggest import Shelf
 
 __all__ = [
     "COOKIE",

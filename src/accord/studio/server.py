@@ -94,8 +94,8 @@ def connect_label_studio(database: Database, name: str, *, model: Path | None = 
         token = connections.connect(connection, project.id, created_by=None)
         if model is not None:
             saved = load_model(model)
-            if saved.word != project.word:
-                raise InputError(f"a model of {saved.word} cannot serve a project of {project.word}. Give another one.")
+            if saved.kind != project.kind:
+                raise InputError(f"a model of {saved.kind} cannot serve a project of {project.kind}. Give another one.")
             connections.keep_model(
                 connection, project.id, model.read_bytes(), version=saved.fingerprint, from_file=True
             )

@@ -18,7 +18,7 @@ from accord.errors import ConvergenceWarning
 from accord.store import judgements, questions, scores
 from accord.store.database import Database, wait_until_open
 from accord.store.tables import projects
-from accord.workflows.refit import Fitted, refit
+from accord.workflows.collecting.refit import Fitted, refit
 
 __all__ = ["Worker", "main"]
 

@@ -15,7 +15,7 @@ class Listed:
     """One corpus as it is listed: ``found`` is where it is, or ``None``; ``places`` where it was looked for."""
 
     name: str
-    word: str
+    kind: str
     title: str
     found: str | None
     places: list[str]
@@ -33,7 +33,7 @@ def list_datasets(root: Root = None) -> list[Listed]:
         listed.append(
             Listed(
                 name=corpus.name,
-                word=corpus.word,
+                kind=corpus.kind,
                 title=corpus.title,
                 found=found,
                 places=[str(place) for place in places],

@@ -45,7 +45,7 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
     found = connection.execute(select(links).where(links.c.project_id == stored.id).order_by(links.c.id)).all()
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
-        stored.word,
+        stored.kind,
         with_schema({**columns, **metas}, ITEMS),
         with_schema(rows, JUDGEMENTS),
         with_schema(linked, LINKS),
@@ -72,7 +72,7 @@ def store_project(
     key = projects.create_project(
         connection,
         name=name,
-        word=project.word,
+        kind=project.kind,
         question=question,
         guidelines=guidelines,
         settings={**_seen_choices(project), **project.settings, **(settings or {})},
@@ -148,18 +148,18 @@ def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement
 
 
 def look_at_files(
-    paths: Sequence[Path], settings: Mapping[str, Any], *, word: str | None, form: str | None, config: Path | None
+    paths: Sequence[Path], settings: Mapping[str, Any], *, kind: str | None, form: str | None, config: Path | None
 ) -> Imported:
     """What :func:`read_files` would read and why, with the rows that break a rule; nothing is kept."""
     _check_unpacked(paths)
-    return import_files(paths, None, word=word, form=form, config=config, rules=_rules(settings))
+    return import_files(paths, None, kind=kind, form=form, config=config, rules=_rules(settings))
 
 
 def read_files(
     paths: Sequence[Path],
     settings: Mapping[str, Any],
     *,
-    word: str | None,
+    kind: str | None,
     form: str | None = None,
     config: Path | None = None,
     drop_bad: bool = False,
@@ -169,13 +169,13 @@ def read_files(
     A table that would not fit in memory is refused before it is unpacked.
     """
     _check_unpacked(paths)
-    project = project_of_files(paths, word=word, form=form, config=config, drop_bad=drop_bad, rules=_rules(settings))
+    project = project_of_files(paths, kind=kind, form=form, config=config, drop_bad=drop_bad, rules=_rules(settings))
     chosen = {**_seen_choices(project), **project.settings, **settings}
-    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(project.word, ("labels", 9))
+    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(project.kind, ("labels", 9))
     least = 1 if needed == "aspects" else 2
     if needed and not least <= len(chosen.get(needed, ())) <= most:
         raise InputError(
-            f"a project of {project.word} needs {least} to {most} {needed}; there are {len(chosen.get(needed, ()))}. "
+            f"a project of {project.kind} needs {least} to {most} {needed}; there are {len(chosen.get(needed, ()))}. "
             "Name them, with commas between."
         )
     return replace(project, settings=chosen, source="upload")

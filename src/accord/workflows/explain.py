@@ -5,8 +5,8 @@ import pandas as pd
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.store.models import SavedModel
+from accord.workflows.kinds import task_of
 from accord.workflows.predict import check_match
-from accord.workflows.words import verb_of
 
 __all__ = ["explain"]
 
@@ -16,4 +16,4 @@ def explain(saved: SavedModel, project: Project, target: str) -> pd.DataFrame:
     check_match(saved, project)
     if target not in project.items():
         raise InputError(f"the text to explain must be in the project; it has no item {target!r}.")
-    return verb_of(saved.word, "explain")(saved.model, project, target)
+    return task_of(saved.kind).explain(saved.model, project, target)

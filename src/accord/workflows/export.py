@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from accord.data.formats.registry import format_names, format_of
-from accord.data.formats.writing import write_csv
 from accord.data.project import Project, is_project
+from accord.data.reading.writing import write_csv
 from accord.errors import InputError
 
 __all__ = ["FORMATS", "Exported", "export", "export_as", "write_frame"]

@@ -10,20 +10,20 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from accord.data.formats.own import Reading, Rules
-from accord.data.formats.problems import Problem, Problems
 from accord.data.formats.registry import Format, detect, format_of
-from accord.data.formats.rows import Context
-from accord.data.formats.schemas import Matched, match
-from accord.data.formats.sources import open_source
 from accord.data.project import Project, new_folder, write_manifest
+from accord.data.reading.problems import Problem, Problems
+from accord.data.reading.rows import Context
+from accord.data.reading.schemas import Matched, match
+from accord.data.reading.sources import open_source
 from accord.errors import InputError
-from accord.typing import WORDS, Progress
-from accord.workflows.words import check_word
+from accord.typing import KINDS, Progress
+from accord.workflows.kinds import check_kind
 
 __all__ = ["TABLES", "Imported", "import_files", "import_tables", "project_of_files", "project_of_tables"]
 
 TABLES = "tables"  # the name of the format of plain tables
-# The kinds of judgement that the model of each word learns from.
+# The kinds of judgement that the model of each kind learns from.
 _LEARNT = {
     "pairs": ("pair",),
     "threads": ("label",),
@@ -37,7 +37,7 @@ _LEARNT = {
 class Imported:
     """What an import read, or would read."""
 
-    word: str
+    kind: str
     folder: Path | None
     files: tuple[tuple[str, str, int], ...]  # path, the role it played, rows
     renamed: dict[str, str]  # the file's column → ours
@@ -55,7 +55,7 @@ def import_files(
     paths: Sequence[str | Path],
     out: str | Path | None,
     *,
-    word: str | None = None,
+    kind: str | None = None,
     form: str | None = None,
     config: str | Path | None = None,
     utf16: bool = False,
@@ -65,16 +65,16 @@ def import_files(
 ) -> Imported:
     """Read files of any known format into a new project's folder; with ``out=None`` only look.
 
-    Without ``form`` the format is found by looking at the files, and without ``word`` the kind of judgement by what
+    Without ``form`` the format is found by looking at the files, and without ``kind`` the kind of judgement by what
     was read; both are said with their reason. A row that breaks a rule ends the import, and nothing is written; with
     ``drop_bad``, and when only looking, such rows are left out and counted.
     """
-    if word is not None:
-        check_word(word)
+    if kind is not None:
+        check_kind(kind)
     if not paths:
         raise InputError("an import needs at least one file.")
     places, rules = [Path(path) for path in paths], rules or Rules()
-    found, reasons = _format(places, word, form)
+    found, reasons = _format(places, kind, form)
     config = Path(config) if config is not None else None
     if found is None:
         if utf16:
@@ -82,24 +82,24 @@ def import_files(
                 "the offsets of plain tables are code points; --utf16 says otherwise. Leave it out, or name the tool "
                 "that wrote the files with --format."
             )
-        matched, word = _matched(places, word, reasons)
+        matched, kind = _matched(places, kind, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
-            return _read_tables(word or "", matched, folder, rules, drop=drop, progress=progress)
+            return _read_tables(kind or "", matched, folder, rules, drop=drop, progress=progress)
 
     else:
         chosen = found
 
         def read(folder: Path | None, drop: bool) -> Imported:
             context = Context(Problems(drop), config, utf16)
-            return _read_format(chosen, places, word, folder, rules, context, progress)
+            return _read_format(chosen, places, kind, folder, rules, context, progress)
 
     imported = _all_or_nothing(read, out, drop_bad=drop_bad)
     return replace(imported, assumed={**dict.fromkeys(reasons, 1), **imported.assumed})
 
 
 def import_tables(
-    word: str,
+    kind: str,
     paths: Sequence[str | Path],
     out: str | Path | None,
     *,
@@ -108,8 +108,8 @@ def import_tables(
     progress: Progress = lambda what, done, total: None,
 ) -> Imported:
     """Read plain tables into a new project's folder; with ``out=None`` only look. See :func:`import_files`."""
-    check_word(word)
-    return import_files(paths, out, word=word, form=TABLES, rules=rules, drop_bad=drop_bad, progress=progress)
+    check_kind(kind)
+    return import_files(paths, out, kind=kind, form=TABLES, rules=rules, drop_bad=drop_bad, progress=progress)
 
 
 def project_of_files(paths: Sequence[str | Path], **settings: Any) -> Project:
@@ -119,9 +119,9 @@ def project_of_files(paths: Sequence[str | Path], **settings: Any) -> Project:
         return Project.load(Path(work) / "project")
 
 
-def project_of_tables(word: str, paths: Sequence[str | Path], *, rules: Rules | None = None) -> Project:
+def project_of_tables(kind: str, paths: Sequence[str | Path], *, rules: Rules | None = None) -> Project:
     """A project straight from plain tables, without keeping a folder."""
-    return project_of_files(paths, word=word, form=TABLES, rules=rules)
+    return project_of_files(paths, kind=kind, form=TABLES, rules=rules)
 
 
 def _all_or_nothing(
@@ -138,10 +138,10 @@ def _all_or_nothing(
     return replace(imported, folder=folder)
 
 
-# -- which format, which word ------------------------------------------------------------------------------------
+# -- which format, which kind ------------------------------------------------------------------------------------
 
 
-def _format(paths: Sequence[Path], word: str | None, form: str | None) -> tuple[Format | None, list[str]]:
+def _format(paths: Sequence[Path], kind: str | None, form: str | None) -> tuple[Format | None, list[str]]:
     """The format of the files, ``None`` for plain tables, and why."""
     if form == TABLES:
         return None, []
@@ -151,24 +151,24 @@ def _format(paths: Sequence[Path], word: str | None, form: str | None) -> tuple[
             raise InputError(f"{found.title} can be written, not read; read its Parquet files as tables.")
         return found, []
     seen = detect(paths)
-    if seen is None or (word is not None and seen[0].tabular and _are_tables(paths, word)):
+    if seen is None or (kind is not None and seen[0].tabular and _are_tables(paths, kind)):
         return None, []
     return seen[0], [seen[1]]
 
 
-def _are_tables(paths: Sequence[Path], word: str) -> bool:
+def _are_tables(paths: Sequence[Path], kind: str) -> bool:
     try:
-        return bool([match(open_source(path), word) for path in paths])
+        return bool([match(open_source(path), kind) for path in paths])
     except InputError:
         return False
 
 
-def _matched(paths: Sequence[Path], word: str | None, reasons: list[str]) -> tuple[list[Matched], str]:
-    """Plain tables in their roles; without a word, the one whose judgements the tables hold."""
+def _matched(paths: Sequence[Path], kind: str | None, reasons: list[str]) -> tuple[list[Matched], str]:
+    """Plain tables in their roles; without a kind, the one whose judgements the tables hold."""
     sources = [open_source(path) for path in paths]
-    if word is not None:
-        return [match(source, word) for source in sources], word
-    for candidate in WORDS:
+    if kind is not None:
+        return [match(source, kind) for source in sources], kind
+    for candidate in KINDS:
         try:
             matched = [match(source, candidate) for source in sources]
         except InputError:
@@ -176,20 +176,20 @@ def _matched(paths: Sequence[Path], word: str | None, reasons: list[str]) -> tup
         roles = {file.role.name for file in matched}
         if roles & {"votes", "scores", "spans", "links"}:
             role = next(name for name in ("votes", "scores", "spans", "links") if name in roles)
-            reasons.append(f"these are tables of {candidate}, because one has {role}; name the word to say otherwise")
+            reasons.append(f"these are tables of {candidate}, because one has {role}; name the kind to say otherwise")
             return matched, candidate
     raise InputError(
-        f"what plain tables are about must be said; name one of {', '.join(WORDS)} before the files, or the format of "
+        f"what plain tables are about must be said; name one of {', '.join(KINDS)} before the files, or the format of "
         "another tool with --format."
     )
 
 
-def _word(reading: Reading, grouped: bool) -> tuple[str, str]:
+def _kind(reading: Reading, grouped: bool) -> tuple[str, str]:
     """The kind of judgement that was read, and why."""
-    kinds = reading.n_judgements
-    for kind, word in (("pair", "pairs"), ("span", "rationales"), ("score", "aspects")):
-        if kinds.get(kind):
-            return word, f"there are judgements of kind {kind}"
+    read = reading.n_judgements
+    for form, kind in (("pair", "pairs"), ("span", "rationales"), ("score", "aspects")):
+        if read.get(form):
+            return kind, f"there are judgements of kind {form}"
     if reading.n_links:
         return "links", "there are links"
     if grouped:
@@ -201,7 +201,7 @@ def _word(reading: Reading, grouped: bool) -> tuple[str, str]:
 
 
 def _read_tables(
-    word: str, files: Sequence[Matched], folder: Path | None, rules: Rules, *, drop: bool, progress: Progress
+    kind: str, files: Sequence[Matched], folder: Path | None, rules: Rules, *, drop: bool, progress: Progress
 ) -> Imported:
     problems = Problems(drop)
     reading = Reading(folder, rules, problems, progress, closed=any(file.role.name == "items" for file in files))
@@ -216,7 +216,7 @@ def _read_tables(
         items = reading.finish()
     finally:
         reading.abandon()
-    imported = _finished(word, TABLES, reading, items, tuple(rows))
+    imported = _finished(kind, TABLES, reading, items, tuple(rows))
     return replace(
         imported,
         renamed={theirs: ours for file in files for theirs, ours in file.renamed.items()},
@@ -227,7 +227,7 @@ def _read_tables(
 def _read_format(
     form: Format,
     paths: Sequence[Path],
-    word: str | None,
+    kind: str | None,
     folder: Path | None,
     rules: Rules,
     context: Context,
@@ -247,22 +247,22 @@ def _read_format(
         reading.abandon()
     if not items.num_rows and not reading.n_judgements and not context.problems.counts:
         raise InputError(f"{', '.join(map(str, paths))} has no texts and no judgements.")
-    if word is None:
+    if kind is None:
         grouped = items.column("group_id").null_count < items.num_rows
-        word, reason = _word(reading, grouped)
+        kind, reason = _kind(reading, grouped)
         if items.num_rows:
-            context.assumed[f"this is a project of {word}, because {reason}; name the word to say otherwise"] += 1
-    elif reading.n_judgements and not set(_LEARNT[word]) & set(reading.n_judgements):
+            context.assumed[f"this is a project of {kind}, because {reason}; name the kind to say otherwise"] += 1
+    elif reading.n_judgements and not set(_LEARNT[kind]) & set(reading.n_judgements):
         kinds = ", ".join(reading.n_judgements)
         context.assumed[
-            f"a project of {word} learns from {' and '.join(_LEARNT[word])}; all that was read is {kinds}"
+            f"a project of {kind} learns from {' and '.join(_LEARNT[kind])}; all that was read is {kinds}"
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
-    imported = _finished(word, form.name, reading, items, files)
+    imported = _finished(kind, form.name, reading, items, files)
     return replace(imported, assumed=dict(context.assumed), lost=dict(context.lost))
 
 
-def _finished(word: str, form: str, reading: Reading, items: Any, files: tuple[tuple[str, str, int], ...]) -> Imported:
+def _finished(kind: str, form: str, reading: Reading, items: Any, files: tuple[tuple[str, str, int], ...]) -> Imported:
     """Write what remains of the project, and say what was read."""
     if reading.folder is not None and not items.num_rows:
         n = sum(reading.problems.counts.values())
@@ -270,15 +270,15 @@ def _finished(word: str, form: str, reading: Reading, items: Any, files: tuple[t
     if reading.folder is not None:
         pq.write_table(items, reading.folder / "items.parquet", compression="zstd")
         totals = {"items": items.num_rows, "judgements": sum(reading.n_judgements.values()), "links": reading.n_links}
-        settings: dict[str, Any] = {"n_ranks": reading.rules.n_ranks} if word == "aspects" else {}
+        settings: dict[str, Any] = {"n_ranks": reading.rules.n_ranks} if kind == "aspects" else {}
         if reading.rules.labels:
             settings["labels"] = list(reading.rules.labels)
         source = ", ".join(Path(path).name for path, _, _ in files)
-        write_manifest(reading.folder, word=word, counts=totals, settings=settings, source=source)
+        write_manifest(reading.folder, kind=kind, counts=totals, settings=settings, source=source)
     counts = {"items": items.num_rows, **reading.n_judgements, "links": reading.n_links, "people": len(reading.people)}
     problems = reading.problems
     return Imported(
-        word,
+        kind,
         reading.folder,
         files,
         {},

@@ -5,7 +5,7 @@ import pandas as pd
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.store.models import SavedModel
-from accord.workflows.words import verb_of
+from accord.workflows.kinds import task_of
 
 __all__ = ["check_match", "predict"]
 
@@ -13,10 +13,10 @@ __all__ = ["check_match", "predict"]
 def predict(saved: SavedModel, project: Project) -> pd.DataFrame:
     """One row a judgement, comment or text, with the prediction and how sure it is."""
     check_match(saved, project)
-    return verb_of(saved.word, "predict")(saved.model, project)
+    return task_of(saved.kind).predict(saved.model, project)
 
 
 def check_match(saved: SavedModel, project: Project) -> None:
     """Refuse a model of one kind of judgement on a project of another."""
-    if saved.word != project.word:
-        raise InputError(f"a model of {saved.word} cannot be applied to a project of {project.word}.")
+    if saved.kind != project.kind:
+        raise InputError(f"a model of {saved.kind} cannot be applied to a project of {project.kind}.")

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
@@ -26,9 +27,9 @@ from accord import __version__
 from accord.data.parquet_blocks import RowBlock, parquet_columns, parquet_files, plan_blocks, whole_groups
 from accord.errors import InputError
 from accord.scale.workers import Workers
-from accord.store.models import load_model
+from accord.store.models import SavedModel, load_model
 from accord.typing import Progress
-from accord.workflows.block_predictions import GROUPED, needed_columns, predict_rows
+from accord.workflows.kinds import task_of
 
 __all__ = ["Predicted", "predict_parquet"]
 
@@ -39,7 +40,7 @@ _JOINED_ROWS = 131_072
 class Predicted:
     """What a run wrote."""
 
-    word: str
+    kind: str
     n_rows: int
     n_blocks: int
     n_resumed: int  # blocks that an earlier run had done
@@ -49,7 +50,7 @@ class Predicted:
 class _Task:
     """What every block needs: the model, where its rows are read and where its part is written."""
 
-    word: str
+    kind: str
     model: Any
     columns: tuple[str, ...]
     links: str | None
@@ -91,10 +92,10 @@ def predict_parquet(
     files = [str(Path(file).absolute()) for file in parquet_files(source)]
     if str(target) in files:
         raise InputError(f"the predictions need a file of their own; {target} is the input.")
-    if (saved.word == "links") != (links is not None):
+    if (saved.kind == "links") != (links is not None):
         raise InputError("a model of links needs a file of links, and no other model does; see --links.")
-    columns = needed_columns(saved.word, saved.model, parquet_columns(files))
-    blocks = plan_blocks(files, group=GROUPED.get(saved.word), **plan)
+    columns = _columns(saved, parquet_columns(files))
+    blocks = plan_blocks(files, group=task_of(saved.kind).rows.group, **plan)
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = target.with_name(f".{target.name}.parts")
     linked = None if links is None else str(Path(links).absolute())
@@ -106,14 +107,32 @@ def predict_parquet(
         def report(what: str, done: int, total: int) -> None:
             progress("predicting", n_resumed + done, len(blocks))
 
-        task = _Task(saved.word, saved.model, tuple(columns), linked, str(folder))
+        task = _Task(saved.kind, saved.model, tuple(columns), linked, str(folder))
         # Tasks are few bytes each: where the rows are. Workers read and write; only counts come back.
         tasks = [partial(_identity, (place, blocks[place])) for place in missing]
         with (workers or Workers()).open(tasks, common=task, keep=False, progress=report) as opened:
             opened.map(_predict_block)
         n_rows = _join(folder, len(blocks), target, progress)
         shutil.rmtree(folder)
-    return Predicted(saved.word, n_rows, len(blocks), n_resumed)
+    return Predicted(saved.kind, n_rows, len(blocks), n_resumed)
+
+
+def predict_rows(kind: str, model: Any, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:
+    """What the model of a kind says of some rows, whole groups of them."""
+    return task_of(kind).rows.predict(model, table, linked)
+
+
+def _columns(saved: SavedModel, has: Sequence[str]) -> list[str]:
+    """The columns to read for a model; one that is missing is refused."""
+    rows = task_of(saved.kind).rows
+    needed = list(rows.needed(saved.model))
+    missing = [name for name in needed if name not in has]
+    if missing:
+        shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        raise InputError(
+            f"this model of {saved.kind} reads the columns {shown}, which the table does not have. Add them."
+        )
+    return needed + [name for name in rows.optional if name in has and name not in needed]
 
 
 def _identity(block: Any) -> Any:
@@ -127,7 +146,7 @@ def _part(folder: str | Path, place: int) -> Path:
 def _predict_block(numbered: tuple[int, RowBlock], shared: tuple[_Task, None], rng: np.random.Generator) -> int:
     """Write the part of one block, all or nothing; its number of rows."""
     (place, block), task = numbered, shared[0]
-    group = GROUPED.get(task.word)
+    group = task_of(task.kind).rows.group
     writing = Path(task.folder) / f"{place}-{uuid.uuid4().hex}.writing"
     writer: pq.ParquetWriter | None = None
     n_rows, at = 0, block.start
@@ -135,7 +154,7 @@ def _predict_block(numbered: tuple[int, RowBlock], shared: tuple[_Task, None], r
         coded = [group] if group is not None else []
         for table in whole_groups(block.batches(list(task.columns), coded=coded), group):
             try:
-                found = predict_rows(task.word, task.model, table, _linked(task.links, table))
+                found = predict_rows(task.kind, task.model, table, _linked(task.links, table))
             except InputError as error:
                 raise InputError(f"in rows {at + 1:,} to {at + table.num_rows:,} of the input: {error}") from None
             result = pa.Table.from_pandas(found, preserve_index=False).replace_schema_metadata(None)

@@ -29,19 +29,19 @@ def open_example(name: str) -> Project:
     """One of the example projects that ship with Accord."""
     if name not in EXAMPLES:
         raise InputError(f"there is no example {name!r}; there are {', '.join(EXAMPLES)}.")
-    word, tables = EXAMPLES[name]
+    kind, tables = EXAMPLES[name]
     folder = Path(str(files("accord") / "examples"))
-    return project_of_tables(word, [folder / table for table in tables])
+    return project_of_tables(kind, [folder / table for table in tables])
 
 
-def open_project(path: str | Path, *, word: str | None = None) -> Project:
-    """A project's folder, ``example:NAME``, or a raw table; ``word`` says which kind of judgement it must have."""
+def open_project(path: str | Path, *, kind: str | None = None) -> Project:
+    """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have."""
     if str(path).startswith(_PREFIX):
         project = open_example(str(path).removeprefix(_PREFIX))
-    elif Path(path).is_file() and word is not None:
-        project = project_of_tables(word, [path])
+    elif Path(path).is_file() and kind is not None:
+        project = project_of_tables(kind, [path])
     else:
         project = Project.load(path)
-    if word is not None and project.word != word:
-        raise InputError(f"{path} is a project of {project.word}; a project of {word} is needed.")
+    if kind is not None and project.kind != kind:
+        raise InputError(f"{path} is a project of {project.kind}; a project of {kind} is needed.")
     return project

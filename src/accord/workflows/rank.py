@@ -12,10 +12,10 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.estimators.bradley_terry import BradleyTerryRanker
+from accord.fitting.settings import configured
+from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.typing import Progress
-from accord.workflows.settings import configured
-from accord.workflows.words import has_word, verb_of
+from accord.workflows.kinds import task_of
 
 __all__ = ["METHODS", "Ranking", "rank"]
 
@@ -44,19 +44,20 @@ def rank(
     """
     if method not in METHODS:
         raise InputError(f"the method must be one of {', '.join(METHODS)}; got {method!r}.")
-    if project.word != "pairs":
-        raise InputError(f"only a project of pairs can be ranked; this one is of {project.word}.")
+    if project.kind != "pairs":
+        raise InputError(f"only a project of pairs can be ranked; this one is of {project.kind}.")
     votes = project.comparisons()
     if not votes.n_votes:
         raise InputError("a ranking needs votes; this project has none.")
     if method == "auto":
-        method = "model" if has_word("pairs") else "bradley_terry"
+        method = "model"
     groups = _groups(votes)
     if method == "model":
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model = verb_of("pairs", "train")(project, dict(settings or {}), progress)
-            table = verb_of("pairs", "rank")(model, project)
+            task = task_of("pairs")
+            model = task.train(project, dict(settings or {}), progress)
+            table = task.must(task.rank, "rank")(model, project)
         notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
         return [_part(votes, name, rows, table, notes) for name, rows in groups.items()]
     rankings = []

@@ -12,11 +12,11 @@ from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 from accord.errors import MissingDependencyError
-from accord.experiments.report import Row
-from accord.experiments.table_picture import draw_table
+from accord.evaluation.table_picture import draw_table
+from accord.evaluation.tables import Row
 from accord.scale.workers import joblib_on
 from accord.typing import Progress
-from accord.workflows.words import experiment_module
+from accord.workflows.kinds import paper_of
 
 __all__ = ["Reproduction", "reproduce", "row_cells", "wide_table"]
 
@@ -27,7 +27,7 @@ _START, _END = "<!-- tables: written by accord reproduce -->", "<!-- end of tabl
 class Reproduction:
     """The rows of one paper's tables."""
 
-    word: str
+    kind: str
     quick: bool
     seconds: float
     rows: tuple[Row, ...]
@@ -39,9 +39,9 @@ class Reproduction:
         return [(name, list(rows)) for name, rows in groupby(by_table, key=lambda row: row.table)]
 
     def to_json(self) -> dict[str, Any]:
-        """One object: word, quick, seconds and rows."""
+        """One object: kind, quick, seconds and rows."""
         return {
-            "word": self.word,
+            "kind": self.kind,
             "quick": self.quick,
             "seconds": round(self.seconds, 3),
             "rows": [asdict(row) for row in self.rows],
@@ -49,7 +49,7 @@ class Reproduction:
 
     def to_markdown(self, pictures: Mapping[str, str] | None = None) -> str:
         """A page with one table a table of the paper: our figures with their 95 % intervals, and the paper's."""
-        return f"# Results: {self.word}\n\n{self._tables(pictures or {})}\n"
+        return f"# Results: {self.kind}\n\n{self._tables(pictures or {})}\n"
 
     def write(self, path: Path) -> None:
         """Write the page and a picture a table beside it; of a page that is there, only what is between the marks.
@@ -67,10 +67,10 @@ class Reproduction:
     def _draw(self, page: Path) -> dict[str, str]:
         """The pictures by table; none without matplotlib, because a long run must not be lost for them.
 
-        Curves that a word draws of its rows (``draw_figures``) are put beside the page, which shows them or not.
+        Curves that a kind draws of its rows (``draw_figures``) are put beside the page, which shows them or not.
         """
         pictures = {}
-        draw_figures = getattr(experiment_module(self.word), "draw_figures", None)
+        draw_figures = paper_of(self.kind).draw_figures
         with suppress(MissingDependencyError):
             if draw_figures is not None:
                 draw_figures(self.rows, page.parent)
@@ -82,14 +82,14 @@ class Reproduction:
         return pictures
 
     def _tables(self, pictures: Mapping[str, str]) -> str:
-        lines = [_START, f"Written by `accord reproduce {self.word}{' --quick' * self.quick}`."]
+        lines = [_START, f"Written by `accord reproduce {self.kind}{' --quick' * self.quick}`."]
         lines += [
             "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash means that there is no such figure."
         ]
         for name, rows in self.tables():
             lines += ["", f"## {name}", ""]
             if name in pictures:
-                lines += [f"![{self.word}, {name}: ours and the paper's]({pictures[name]})", ""]
+                lines += [f"![{self.kind}, {name}: ours and the paper's]({pictures[name]})", ""]
             lines += wide_table(rows)
         return "\n".join([*lines, "", _END])
 
@@ -151,16 +151,16 @@ def row_cells(row: Row) -> tuple[str, ...]:
 
 
 def reproduce(
-    word: str, *, quick: bool, progress: Progress, workers: int | None = None, scheduler: str | None = None
+    kind: str, *, quick: bool, progress: Progress, workers: int | None = None, scheduler: str | None = None
 ) -> Reproduction:
-    """Run the experiments of one word; who works does not change the figures.
+    """Run the experiments of one kind; who works does not change the figures.
 
     They run in ``workers`` processes (one a core unless said), each computing with one thread, or on all workers of the
     Dask cluster at an address.
     """
-    module = experiment_module(word)
+    paper = paper_of(kind)
     start = time.perf_counter()
     with joblib_on(scheduler), threadpool_limits(1):
         n_jobs = -1 if scheduler is not None else workers or cpu_count()  # -1: all that the cluster has
-        rows: Sequence[Row] = module.reproduce(quick=quick, progress=progress, workers=n_jobs)
-    return Reproduction(word, quick, time.perf_counter() - start, tuple(rows))
+        rows: Sequence[Row] = paper.reproduce(quick=quick, progress=progress, workers=n_jobs)
+    return Reproduction(kind, quick, time.perf_counter() - start, tuple(rows))

@@ -136,7 +136,7 @@ def test_what_is_exported_imports_equal(file, tmp_path, form):
 
 
 def test_blocks_join_without_a_seam(file, monkeypatch):
-    monkeypatch.setattr("accord.data.formats.sources._BLOCK_BYTES", 4096)
+    monkeypatch.setattr("accord.data.reading.sources._BLOCK_BYTES", 4096)
     rng = np.random.default_rng(0)
     left = rng.integers(40, size=3000)
     right = (left + 1 + rng.integers(39, size=3000)) % 40
@@ -274,7 +274,7 @@ def test_an_existing_project_is_not_touched(file, tmp_path, capsys):
 
 
 def test_one_bad_row_in_the_middle_imports_nothing_and_is_named(file, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("accord.data.formats.sources._BLOCK_BYTES", 4096)
+    monkeypatch.setattr("accord.data.reading.sources._BLOCK_BYTES", 4096)
     rows = ["a,b,1"] * 5000
     rows[2500] = "a,a,1"
     said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,right,value\n" + "\n".join(rows) + "\n"))

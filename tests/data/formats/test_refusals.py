@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.cli.main import main
-from accord.data.formats.label_config import read_config
+from accord.data.formats.label_studio.config import read_config
 from accord.data.formats.registry import format_names, format_of
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
@@ -77,7 +77,7 @@ def test_a_text_that_is_dropped_takes_its_judgement_with_it(tmp_path):
 
 
 def test_a_word_that_learns_from_nothing_that_was_read_is_said():
-    imported = import_files([SAMPLES / "prodigy/reviews.jsonl"], None, word="pairs")
+    imported = import_files([SAMPLES / "prodigy/reviews.jsonl"], None, kind="pairs")
     assert "a project of pairs learns from pair; all that was read is label, span" in imported.assumed
 
 

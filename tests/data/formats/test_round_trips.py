@@ -119,7 +119,7 @@ def test_own_tables(form, data):
     before = data.draw(text_projects())
     if not before.counts["judgements"]:
         return
-    after, _ = there_and_back(before, form, word="rationales")
+    after, _ = there_and_back(before, form, kind="rationales")
     assert texts(after) == texts(before)
     assert rows(after, *MARK, "aspect") == rows(before, *MARK, "aspect")
 
@@ -266,7 +266,7 @@ def test_hugging_face_files_are_plain_tables(before):
         return
     with tempfile.TemporaryDirectory() as work:
         to_hf(before, work)
-        after = project_of_files(sorted((Path(work) / "data").iterdir()), word="rationales")
+        after = project_of_files(sorted((Path(work) / "data").iterdir()), kind="rationales")
         card = (Path(work) / "README.md").read_text(encoding="utf-8")
     assert texts(after) == texts(before)
     assert rows(after, *MARK, "aspect") == rows(before, *MARK, "aspect")

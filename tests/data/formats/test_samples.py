@@ -364,7 +364,7 @@ def test_eraser_tokens_become_characters():
 def test_own_rankings_become_comparisons(tmp_path):
     path = tmp_path / "judgements.csv"
     path.write_text("kind,judgement_id,item_id,value,annotator_id\nrank,r,b,2,x\nrank,r,a,1,x\nrank,r,c,2,x\n")
-    project = project_of_files([path], word="pairs")
+    project = project_of_files([path], kind="pairs")
     assert judged(project, "pair", "item_id", "other_id", "value", "annotator_id", "judgement_id") == [
         ("a", "b", "1", "x", "r/1"),
         ("a", "c", "1", "x", "r/2"),

@@ -25,7 +25,7 @@ class Corpus:
     name : str
         The name of its folder and of its reader.
     title : str
-    word : str
+    kind : str
         The kind of judgement.
     source : str
         Where it comes from and how to get it.
@@ -39,7 +39,7 @@ class Corpus:
 
     name: str
     title: str
-    word: str
+    kind: str
     source: str
     licence: str
     citation: str
@@ -155,9 +155,9 @@ CORPORA = {
         Corpus(
             name="convarg",
             title="UKPConvArg: which of two web arguments is more convincing",
-            word="pairs",
+            kind="pairs",
             source="GitHub: UKPLab/acl2016-convincing-arguments and UKPLab/tacl2018-preference-convincing",
-            licence="CC BY 4.0 (data); word vectors PDDL 1.0; sentence vectors Apache-2.0",
+            licence="CC BY 4.0 (data); kind vectors PDDL 1.0; sentence vectors Apache-2.0",
             citation="Habernal & Gurevych, ACL 2016, pp. 1589–1599; Simpson & Gurevych, TACL 2018",
             counts={
                 "arguments": 1052,
@@ -174,7 +174,7 @@ CORPORA = {
         Corpus(
             name="cqa",
             title="Qatar Living threads: which comments answer the question",
-            word="threads",
+            kind="threads",
             source="SemEval 2015 and 2016, task 3, subtask A (English), from the task's organisers",
             licence="free for general research use; no licence stated for redistribution",
             citation="Nakov & al., SemEval 2015 and 2016, task 3",
@@ -197,7 +197,7 @@ CORPORA = {
         Corpus(
             name="we8there",
             title="we8there: restaurant reviews as bigram counts, with five ranks",
-            word="aspects",
+            kind="aspects",
             source="R package textir 2.0-5, data set we8there (CRAN; GitHub mirror cran/textir)",
             licence="GPL-3 (the package); the review site's terms are not stated",
             citation="Mauá & Cozman, ENIA 2009; Taddy, JASA 2013",
@@ -207,7 +207,7 @@ CORPORA = {
         Corpus(
             name="multiaspect",
             title="TripAdvisor hotel reviews: texts with six ranks",
-            word="aspects",
+            kind="aspects",
             source="a sample of GitHub: WillGardella/hotels, folder json",
             licence="none stated: research only, not to be redistributed",
             citation="Wang, Lu & Zhai, KDD 2010 and KDD 2011",
@@ -217,7 +217,7 @@ CORPORA = {
         Corpus(
             name="convote",
             title="ConVote v1.1: congressional speeches for or against a bill",
-            word="links",
+            kind="links",
             source="convote_v1.1, the Cornell NLP page of Lillian Lee (convote)",
             licence="none stated; the authors ask for citation",
             citation="Thomas, Pang & Lee, EMNLP 2006, pp. 327–335; Burfoot, Bird & Baldwin, ACL 2011",
@@ -234,7 +234,7 @@ CORPORA = {
         Corpus(
             name="rationales",
             title="Movie reviews with annotator rationales",
-            word="rationales",
+            kind="rationales",
             source="polarity v2.0 (NLTK data: movie_reviews), annotator A0's tagged files, and the ERASER benchmark",
             licence="polarity v2.0: CC BY 4.0; none stated for the spans: research only",
             citation="Pang & Lee, ACL 2004; Zaidan, Eisner & Piatko, NAACL 2007; DeYoung & al., ACL 2020",

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from accord.data.formats.json_stream import rows_of
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows
-from accord.data.formats.sources import as_text
-from accord.data.formats.writing import plain_rows, write_lines
 from accord.data.project import Project
+from accord.data.reading.json_stream import rows_of
+from accord.data.reading.rows import Buffer, Context, Rows
+from accord.data.reading.sources import as_text
+from accord.data.reading.writing import plain_rows, write_lines
 
 __all__ = ["FORMAT"]
 

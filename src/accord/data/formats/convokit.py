@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from accord.data.formats.json_stream import records, whole
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows
-from accord.data.formats.writing import judged_texts, plain_rows, write_lines
 from accord.data.project import Project
+from accord.data.reading.json_stream import records, whole
+from accord.data.reading.rows import Buffer, Context, Rows
+from accord.data.reading.writing import judged_texts, plain_rows, write_lines
 from accord.errors import InputError
 
 __all__ = ["FORMAT"]

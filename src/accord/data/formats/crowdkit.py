@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Context, Rows
-from accord.data.formats.sources import open_source
-from accord.data.formats.writing import plain_rows, write_csv
 from accord.data.project import Project
+from accord.data.reading.rows import Context, Rows
+from accord.data.reading.sources import open_source
+from accord.data.reading.writing import plain_rows, write_csv
 from accord.errors import InputError
 from accord.typing import AnyArray
 

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from accord.data.formats.json_stream import records
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows
-from accord.data.formats.writing import answered, judged_texts, plain_rows, write_lines
 from accord.data.project import Project
 from accord.data.rationales import inside_tags, token_spans, whitespace_tokens
+from accord.data.reading.json_stream import records
+from accord.data.reading.rows import Buffer, Context, Rows
+from accord.data.reading.writing import answered, judged_texts, plain_rows, write_lines
 from accord.errors import InputError
 
 __all__ = ["FORMAT"]

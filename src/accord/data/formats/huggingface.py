@@ -54,8 +54,8 @@ def _card(project: Project, tables: dict[str, pa.Table]) -> str:
     counts = "".join(f"| {name} | {tables[name].num_rows:,} |\n" for name in given)
     source = f"Source: {project.source}\n\n" if project.source else ""
     return (
-        f"---\nconfigs:\n{configs}tags:\n- accord\n- {project.word}\n---\n\n"
-        f"# Judgements of kind {project.word}\n\n{source}| table | rows |\n|---|---|\n{counts}\n"
+        f"---\nconfigs:\n{configs}tags:\n- accord\n- {project.kind}\n---\n\n"
+        f"# Judgements of kind {project.kind}\n\n{source}| table | rows |\n|---|---|\n{counts}\n"
         f"People who judged: {people:,}.\n\n"
         "`items` has the texts, `judgements` what people said of them (`kind` is pair, label, score or span; a "
         "judgement counts unless its `status` says something else than done), `links` what joins two texts. Offsets "

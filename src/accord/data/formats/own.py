@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from accord.data.formats.blocks import Block, distinct, numbers
-from accord.data.formats.conflicts import Conflicts
-from accord.data.formats.problems import Problems
-from accord.data.formats.rows import Buffer, Context, Rows
-from accord.data.formats.schemas import Matched, Role
-from accord.data.formats.sources import Source
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
+from accord.data.reading.blocks import Block, distinct, numbers
+from accord.data.reading.conflicts import Conflicts
+from accord.data.reading.problems import Problems
+from accord.data.reading.rows import Buffer, Context, Rows
+from accord.data.reading.schemas import Matched, Role
+from accord.data.reading.sources import Source
 from accord.typing import BoolArray, FloatArray, Progress
 
 __all__ = ["Reading", "Rules"]

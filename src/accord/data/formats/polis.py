@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows
-from accord.data.formats.sources import Source, open_source
+from accord.data.reading.rows import Buffer, Context, Rows
+from accord.data.reading.sources import Source, open_source
 from accord.errors import InputError
 
 __all__ = ["FORMAT"]

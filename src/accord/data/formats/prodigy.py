@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from accord.data.formats.json_stream import records
-from accord.data.formats.offsets import place_span
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows, text_id
-from accord.data.formats.sources import as_text
-from accord.data.formats.writing import Judged, judged_texts, plain_rows, write_lines
 from accord.data.project import Project
+from accord.data.reading.json_stream import records
+from accord.data.reading.offsets import place_span
+from accord.data.reading.rows import Buffer, Context, Rows, text_id
+from accord.data.reading.sources import as_text
+from accord.data.reading.writing import Judged, judged_texts, plain_rows, write_lines
 
 __all__ = ["FORMAT"]
 

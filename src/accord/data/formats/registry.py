@@ -14,10 +14,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from accord.data.formats.json_stream import records, whole
-from accord.data.formats.rows import Context, Rows
-from accord.data.formats.sources import JSON_LINES, open_source, suffix_of
 from accord.data.project import Project
+from accord.data.reading.json_stream import records, whole
+from accord.data.reading.rows import Context, Rows
+from accord.data.reading.sources import JSON_LINES, open_source, suffix_of
 from accord.errors import InputError, MissingDataError
 
 __all__ = ["FORMATS", "Format", "Glimpse", "detect", "format_names", "format_of", "glimpse"]
@@ -27,7 +27,7 @@ _TABLES = (".csv", ".tsv", ".tab", ".parquet")
 
 # Name: the module that has its ``FORMAT``. The more particular first: files are tried in this order.
 FORMATS: dict[str, str] = {
-    "label-studio": "accord.data.formats.label_studio",
+    "label-studio": "accord.data.formats.label_studio.reader",
     "argilla": "accord.data.formats.argilla",
     "potato": "accord.data.formats.potato",
     "convokit": "accord.data.formats.convokit",
@@ -72,7 +72,7 @@ class Format:
     write : callable, optional
         Writes a project into a folder and counts in a ``Counter`` what the tool cannot hold; returns rows by file.
     tabular : bool
-        Whether plain tables with a word hold the same.
+        Whether plain tables with a kind hold the same.
     """
 
     name: str

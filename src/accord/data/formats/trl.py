@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from accord.data.formats.json_stream import decode, rows_of
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.formats.rows import Buffer, Context, Rows, text_id
-from accord.data.formats.sources import JSON_LINES, suffix_of
-from accord.data.formats.writing import plain_rows, write_lines
 from accord.data.project import Project
+from accord.data.reading.json_stream import decode, rows_of
+from accord.data.reading.rows import Buffer, Context, Rows, text_id
+from accord.data.reading.sources import JSON_LINES, suffix_of
+from accord.data.reading.writing import plain_rows, write_lines
 from accord.errors import InputError
 
 __all__ = ["FORMAT"]

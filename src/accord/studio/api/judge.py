@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from accord.store.projects import StoredItem
 from accord.studio.context import Judge, Studio
-from accord.workflows.collect import Answer, next_question, record, take_back
+from accord.workflows.collecting.collect import Answer, next_question, record, take_back
 
 __all__ = ["ItemAnswer", "item_answer", "router"]
 

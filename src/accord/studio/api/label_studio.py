@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 from accord.store import connections, projects
 from accord.store.projects import StoredProject
 from accord.studio.context import Key, Owner, Studio
-from accord.workflows.label_studio import match_config
-from accord.workflows.receive import EVENTS, changes_of, keep
-from accord.workflows.suggest import suggest
+from accord.workflows.collecting.label_studio import match_config
+from accord.workflows.collecting.receive import EVENTS, changes_of, keep
+from accord.workflows.collecting.suggest import suggest
 
 __all__ = ["backend", "router"]
 
@@ -195,4 +195,4 @@ def webhook(sent: Event, project: Opened, studio: Studio, response: Response) ->
 @backend.get("/", include_in_schema=False)
 def health(project: Opened) -> Health:
     """Whether the backend answers."""
-    return Health(status="UP", model_class=f"accord.{project.word}")
+    return Health(status="UP", model_class=f"accord.{project.kind}")

@@ -21,7 +21,7 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["projects"])
 
-Word = Literal["pairs", "threads", "aspects", "links", "rationales"]
+Kind = Literal["pairs", "threads", "aspects", "links", "rationales"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, pattern=r"^[^\x00]*$")]
 LongText = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00]*$")]
 Labels = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\x00]*$")]
@@ -32,7 +32,7 @@ class ProjectAnswer(BaseModel):
 
     id: int
     name: str
-    word: str
+    kind: str
     question: str
     guidelines: str
     settings: dict[str, Any]
@@ -61,7 +61,7 @@ def _answer(project: StoredProject, role: str) -> ProjectAnswer:
     return ProjectAnswer(
         id=project.id,
         name=project.name,
-        word=project.word,
+        kind=project.kind,
         question=project.question,
         guidelines=project.guidelines,
         settings=dict(project.settings),
@@ -83,14 +83,14 @@ class UploadSent:
 
     files: list[UploadFile]
     config: UploadFile | None
-    word: str | None
+    kind: str | None
     form: str | None
     settings: dict[str, Any]
 
 
 def upload_sent(
     file: list[UploadFile],
-    word: Annotated[Word | Literal[""], Form()] = "",
+    kind: Annotated[Kind | Literal[""], Form()] = "",
     form: Annotated[Name | Literal[""], Form(alias="format")] = "",
     config: UploadFile | None = None,
     labels: Annotated[Labels, Form()] = "",
@@ -101,11 +101,11 @@ def upload_sent(
     settings: dict[str, Any] = {}
     for name, text in (("labels", labels), ("aspects", aspects)):
         named = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-        if named and (name == "aspects") == (word == "aspects"):
+        if named and (name == "aspects") == (kind == "aspects"):
             settings[name] = named
-    if word == "aspects":
+    if kind == "aspects":
         settings["n_ranks"] = n_ranks
-    return UploadSent(file, config, word or None, form or None, settings)
+    return UploadSent(file, config, kind or None, form or None, settings)
 
 
 Upload = Annotated[UploadSent, Depends(upload_sent)]
@@ -114,7 +114,7 @@ Upload = Annotated[UploadSent, Depends(upload_sent)]
 class LookAnswer(BaseModel):
     """What files hold and how they are read; ``dropped`` counts the rows that break a rule, by rule."""
 
-    word: str
+    kind: str
     format: str
     reasons: list[str]
     files: dict[str, int]
@@ -131,10 +131,10 @@ class LookAnswer(BaseModel):
 def look_at_upload(visitor: CurrentPerson, upload: Upload) -> LookAnswer:
     """What a project made of these files would hold; nothing is stored."""
     with received(upload.files, upload.config) as files:
-        seen = look_at_files(files.paths, upload.settings, word=upload.word, form=upload.form, config=files.config)
+        seen = look_at_files(files.paths, upload.settings, kind=upload.kind, form=upload.form, config=files.config)
         # The reasons end with what to type on the command line.
         return LookAnswer(
-            word=seen.word,
+            kind=seen.kind,
             format=seen.form,
             reasons=[reason.partition(";")[0] for reason in seen.assumed],
             files={Path(path).name: rows for path, _, rows in seen.files},
@@ -161,7 +161,7 @@ def create_project(
     """Make a project from files of any known format: all of it, or nothing."""
     with received(upload.files, upload.config) as files:
         project = read_files(
-            files.paths, upload.settings, word=upload.word, form=upload.form, config=files.config, drop_bad=drop_bad
+            files.paths, upload.settings, kind=upload.kind, form=upload.form, config=files.config, drop_bad=drop_bad
         )
     try:
         with studio.database.write() as connection:

@@ -13,7 +13,7 @@ from accord.store.scores import get_scores
 from accord.store.tables import items, judgements
 from accord.studio.context import Access, Judge, Studio
 from accord.studio.pages.rendering import render
-from accord.workflows.collect import SKIP_REASONS
+from accord.workflows.collecting.collect import SKIP_REASONS
 
 __all__ = ["router"]
 
@@ -56,15 +56,15 @@ def judge(
     studio: Studio,
     after: Annotated[int, Query(ge=-1, lt=2**31)] = -1,
 ) -> HTMLResponse:
-    """The judging page of the project's word."""
+    """The judging page of the project's kind."""
     with studio.database.read() as connection:
         n_done = kept.count_of(connection, access.project.id, access.person.id)
         context: dict[str, Any] = {}
-        if access.project.word == "threads":
+        if access.project.kind == "threads":
             context["thread"] = _next_thread(connection, access, after)
     return render(
         request,
-        _TEMPLATES[access.project.word],
+        _TEMPLATES[access.project.kind],
         access=access,
         here="judge",
         n_done=n_done,

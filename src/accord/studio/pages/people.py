@@ -8,7 +8,7 @@ from accord.store import projects
 from accord.store.scores import get_scores
 from accord.studio.context import Owner, Studio
 from accord.studio.pages.rendering import render, titles
-from accord.workflows.people import Annotator
+from accord.workflows.collecting.people import Annotator
 
 __all__ = ["router"]
 

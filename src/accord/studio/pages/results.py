@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy import Connection, or_, select
 
+from accord.pairs.stability import win_probability
 from accord.store import judgements as kept
 from accord.store import projects
 from accord.store.projects import StoredItem
@@ -15,7 +16,6 @@ from accord.store.scores import Scores, get_scores
 from accord.store.tables import judgements, links, people
 from accord.studio.context import Access, Key, Studio, Viewer
 from accord.studio.pages.rendering import ago, interval_svg, pager, render, share_svg
-from accord.workflows.stability import win_probability
 
 __all__ = ["router"]
 
@@ -43,9 +43,9 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
         "fitted_ago": ago(scores.fitted_at) if scores else "",
         "pager": pager(request, offset=offset, limit=_PAGE, total=len(rows)),
     }
-    if access.project.word == "pairs":
+    if access.project.kind == "pairs":
         return _ranking(request, access, rows, shown, texts, summary, common)
-    columns, cells = _table(access.project.word, list(access.project.settings.get("aspects", [])), shown)
+    columns, cells = _table(access.project.kind, list(access.project.settings.get("aspects", [])), shown)
     common["rows"] = [
         {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row), "cells": line}
         for row, line in zip(shown, cells, strict=True)
@@ -53,9 +53,9 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
 
 
-def _table(word: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Names and cells of the columns beside the text."""
-    if word == "aspects":
+    if kind == "aspects":
         lines = [
             [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_one_mind"))]
             for row in rows

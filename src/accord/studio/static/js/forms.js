@@ -42,13 +42,13 @@ for (const zone of document.querySelectorAll(".drop")) {
   zone.addEventListener("drop", (e) => { e.preventDefault(); input.files = e.dataTransfer.files; input.dispatchEvent(new Event("change")); });
 }
 
-const word = document.getElementById("word");
-if (word) {
+const kind = document.getElementById("kind");
+if (kind) {
   const adjust = () => {
-    for (const part of document.querySelectorAll("[data-words]"))
-      part.classList.toggle("hidden", !part.dataset.words.split(" ").includes(word.value));
+    for (const part of document.querySelectorAll("[data-kinds]"))
+      part.classList.toggle("hidden", !part.dataset.kinds.split(" ").includes(kind.value));
   };
-  word.addEventListener("change", adjust);
+  kind.addEventListener("change", adjust);
   adjust();
 }
 

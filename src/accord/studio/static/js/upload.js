@@ -4,7 +4,7 @@ import { call, element, sent } from "./api.js";
 const form = document.querySelector("form[data-api='/api/projects']");
 const report = document.getElementById("look");
 const dropBad = document.getElementById("drop-bad");
-const word = document.getElementById("word");
+const kind = document.getElementById("kind");
 let looks = 0;
 
 const NAMES = { items: "texts", pair: "votes", label: "labels", score: "scores", span: "highlights", links: "links", people: "people" };
@@ -59,5 +59,5 @@ form.elements.file.addEventListener("change", () => {
   const first = form.elements.file.files[0];
   if (first && !name.value) name.value = first.name.replace(/\.[^.]*$/, "").slice(0, 200);
 });
-for (const field of ["file", "config", "format", "word", "labels", "aspects", "n_ranks"])
+for (const field of ["file", "config", "format", "kind", "labels", "aspects", "n_ranks"])
   form.elements[field].addEventListener("change", look);

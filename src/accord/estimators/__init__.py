@@ -1,1 +1,0 @@
-"""scikit-learn classes that people touch; the mathematics lives below."""

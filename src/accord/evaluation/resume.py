@@ -1,0 +1,51 @@
+"""Long experiments in parts: finished ones stay on disk, so that a run that was cut off goes on where it stopped."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import accord
+from accord.texts.cache import content_key, default_cache_dir
+
+__all__ = ["FinishedParts", "source_key"]
+
+
+def source_key(*parts: Any) -> str:
+    """A hash of this package's source and of ``parts``: a changed program never goes on with another's figures."""
+    files = sorted(Path(accord.__file__).parent.rglob("*.py"))
+    return content_key(*(file.read_text(encoding="utf-8") for file in files), *parts)
+
+
+@dataclass(frozen=True)
+class FinishedParts:
+    """The finished parts of one run, one JSON file each; with no folder nothing is kept."""
+
+    folder: Path | None = None
+
+    @classmethod
+    def of(cls, name: str, *content: Any) -> "FinishedParts":
+        """The parts of the run called ``name`` on ``content``, by the present program."""
+        return cls(default_cache_dir() / "reproduce" / f"{name}-{source_key(*content)[:16]}")
+
+    def get(self, part: str, compute: Callable[[], Any]) -> Any:
+        """What was kept of ``part``, or else what ``compute`` gives, which is kept; anything that JSON can hold."""
+        if self.folder is None:
+            return compute()
+        path = self.folder / f"{part}.json"
+        if path.exists():
+            return json.loads(path.read_text(encoding="utf-8"))
+        value = compute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}.partial")
+        partial.write_text(json.dumps(value), encoding="utf-8")
+        partial.replace(path)
+        return value
+
+    def clear(self) -> None:
+        """Forget the parts, once the run is over."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)

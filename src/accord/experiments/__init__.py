@@ -1,1 +1,0 @@
-"""The papers' tables, one module a word."""

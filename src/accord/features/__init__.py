@@ -1,1 +1,0 @@
-"""Text to arrays: feature extractors with named groups."""

@@ -1,1 +1,0 @@
-"""Scores to posteriors: pure functions on arrays that return frozen records."""

@@ -1,1 +1,0 @@
-"""Posteriors to losses, gradients and updates: pure functions on arrays."""

@@ -1,0 +1,125 @@
+"""Every row of the tables as a function from a fold and votes to answers for the fold left out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from accord.data.pairs import Comparisons
+from accord.pairs import PreferenceRanker
+from accord.pairs.baselines import (
+    LogisticDifferenceRanker,
+    LongerTextRanker,
+    PageRankRanker,
+    PairGaussianProcessClassifier,
+    PairSupportVectorClassifier,
+    ScoreRegressionRanker,
+)
+from accord.pairs.bradley_terry import BradleyTerryRanker
+from accord.pairs.paper.folds import Fold
+from accord.typing import FloatArray
+
+__all__ = ["BASELINES", "Answers", "answers", "decided", "gppl", "learn_kernel", "published", "raw_hyperparameters"]
+
+# probability that left wins for the gold pairs, score of every item of the fold
+Answers = tuple[FloatArray, FloatArray]
+
+
+def answers(model: Any, fold: Fold) -> Answers:
+    """What a fitted model says about the fold left out."""
+    X, _ = fold.test.xy()
+    p = np.asarray(model.predict_proba(X, items=fold.items))
+    return decided(p), np.asarray(model.score_items(fold.test_items))
+
+
+def decided(p: FloatArray) -> FloatArray:
+    """Probability that left wins, given that there is a winner, shape (n_pairs,)."""
+    return p[:, -1] / (p[:, 0] + p[:, -1])
+
+
+def _fit(model: Any, votes: Comparisons) -> Any:
+    return model.fit(*votes.xy(), items=votes.items)
+
+
+def raw_hyperparameters(fold: Fold, *, quick: bool = False) -> FloatArray:
+    """Hyper-parameters from single workers' votes of the training folds: aggregated labels look noiseless.
+
+    ``quick`` learns them from a quarter of the folds.
+    """
+    raw = fold.train(fold.corpus.crowdsample)
+    if quick:
+        names = np.unique(raw.groups.astype(str))
+        raw = raw.subset(np.isin(raw.groups.astype(str), names[::4]))
+    return learn_kernel(raw)
+
+
+def learn_kernel(votes: Comparisons, **settings: Any) -> FloatArray:
+    """Hyper-parameters from all votes, in few but thorough rounds."""
+    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4, **settings)
+    return ranker.learn_hyperparameters(*votes.xy(), items=votes.items)
+
+
+def gppl(fold: Fold, votes: Comparisons, theta: FloatArray | None, **settings: Any) -> PreferenceRanker:
+    """Our default: sums of linear and Matérn kernels over the feature groups, and item effects."""
+    model = PreferenceRanker(hyperparameters=theta, **settings)
+    annotator = None
+    if settings.get("reliability") and votes.annotator is not None and votes.annotators is not None:
+        annotator = votes.annotators[votes.annotator]
+    return model.fit(*votes.xy(), items=votes.items, annotator=annotator)
+
+
+def published(length_scales: str) -> PreferenceRanker:
+    """As published: product Matérn 3/2 over all features, 500 inducing points, linearised probit, Gamma noise prior.
+
+    ``mlii`` learns one length-scale a feature.
+    """
+    return PreferenceRanker(
+        kernel="matern_product",
+        combine="product",
+        ard=length_scales == "mlii",
+        length_scales=length_scales,
+        inference="variational",
+        n_inducing=500,
+        standardise=False,
+        item_effects=False,
+        max_iter=30 if length_scales == "median" else 4,  # the one variance starts far from where it ends
+    )
+
+
+def _bradley_terry(fold: Fold, votes: Comparisons) -> Answers:
+    import warnings
+
+    with warnings.catch_warnings():
+        # That the fold left out is not joined to the others is the point of this row.
+        warnings.simplefilter("ignore", UserWarning)
+        model = BradleyTerryRanker().fit(*votes.xy(), items=fold.items)
+    X, _ = fold.test.xy()
+    table = model.rank().set_index("item_id")
+    return model.predict_proba(X)[:, 1], table.loc[list(fold.test_items.ids), "score"].to_numpy(float)
+
+
+def _pagerank(fold: Fold, votes: Comparisons) -> Answers:
+    """PageRank on the fold's own votes: it cannot rank texts without votes."""
+    own = fold.corpus.all.subset(~fold.training[fold.corpus.all.left])
+    return answers(PageRankRanker().fit(*own.xy(), items=fold.items), fold)
+
+
+def _svm(fold: Fold, votes: Comparisons) -> Answers:
+    p, _ = answers_of_pairs(PairSupportVectorClassifier(max_pairs=2000), fold, votes)
+    return p, _fit(ScoreRegressionRanker(scores="pagerank"), votes).score_items(fold.test_items)
+
+
+def answers_of_pairs(model: Any, fold: Fold, votes: Comparisons) -> Answers:
+    """A classifier of concatenated pairs: probabilities, and mean probabilities of winning as scores."""
+    return answers(_fit(model, votes), fold)
+
+
+BASELINES: dict[str, Callable[[Fold, Comparisons], Answers]] = {
+    "longer": lambda fold, votes: answers(_fit(LongerTextRanker(), votes), fold),
+    "bradley_terry": _bradley_terry,
+    "logistic_diff": lambda fold, votes: answers(_fit(LogisticDifferenceRanker(), votes), fold),
+    "pl_svr": lambda fold, votes: answers(_fit(ScoreRegressionRanker(), votes), fold),
+    "svm": _svm,
+    "gpc": lambda fold, votes: answers_of_pairs(PairGaussianProcessClassifier(max_pairs=600), fold, votes),
+    "pagerank": _pagerank,
+}

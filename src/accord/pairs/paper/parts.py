@@ -1,0 +1,98 @@
+"""The experiment in parts, each a function from one fold and the kernel to be learnt for it to figures."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from accord.pairs.paper.active import active_results
+from accord.pairs.paper.ard import published_results
+from accord.pairs.paper.crowd import majority
+from accord.pairs.paper.folds import Fold, classification, ranking, split
+from accord.pairs.paper.methods import BASELINES, Answers, answers, gppl, learn_kernel, raw_hyperparameters
+from accord.pairs.paper.results import Results
+from accord.pairs.paper.scaling import scaling_results
+from accord.typing import FloatArray
+
+__all__ = ["PARTS", "QUICK_PARTS", "Part"]
+
+# Hyper-parameters learnt for a fold, when they are asked for.
+Learnt = Callable[[], FloatArray]
+
+
+def _six(fold: Fold, given: Answers) -> dict[str, float]:
+    return {**classification(fold.test.value, given[0]), **ranking(fold.gold, given[1])}
+
+
+def _baseline_rows(fold: Fold, rows: Iterable[str]) -> Results:
+    corpus, found = fold.corpus, Results()
+    strict, everything, crowd = (fold.train(votes) for votes in (corpus.strict, corpus.all, corpus.crowdsample))
+    for row in rows:
+        found["strict", row] = classification(fold.test.value, BASELINES[row](fold, strict)[0])
+        found["rank", row] = ranking(fold.gold, BASELINES[row](fold, everything)[1])
+        found["crowd", row] = _six(fold, BASELINES[row](fold, crowd))
+    return found
+
+
+def _default_rows(fold: Fold, learnt: Learnt) -> Results:
+    """Our default on all three sets of votes, beside what people would use instead."""
+    corpus, theta = fold.corpus, learnt()
+    found = _baseline_rows(fold, ("longer", "logistic_diff"))
+    found["rank", "pagerank"] = ranking(fold.gold, BASELINES["pagerank"](fold, fold.train(corpus.all))[1])
+    strict = answers(gppl(fold, fold.train(corpus.strict), theta), fold)
+    found["strict", "gppl"] = classification(fold.test.value, strict[0])
+    found["rank", "gppl"] = ranking(fold.gold, answers(gppl(fold, fold.train(corpus.all), theta), fold)[1])
+    crowd = fold.train(corpus.crowdsample)
+    found["crowd", "gppl"] = _six(fold, answers(gppl(fold, crowd, theta, ties="margin"), fold))
+    found["crowd", "gppl_half"] = _six(fold, answers(gppl(fold, crowd, theta), fold))
+    return found
+
+
+def _crowd_rows(fold: Fold, _: Learnt) -> Results:
+    """Every worker's vote: taken as they come, by majority, by MACE, and with each worker's reliability learnt.
+
+    The kernel is learnt from every worker's vote, too.
+    """
+    corpus = fold.corpus
+    full = fold.train(corpus.crowd_full)
+    theta = learn_kernel(full, ties="margin")
+    models = {
+        "majority_vote": gppl(fold, majority(full), theta, ties="margin"),
+        "mace": gppl(fold, fold.train(corpus.all), theta, ties="margin"),
+        "gppl_full": gppl(fold, full, theta, ties="margin"),
+        "gppl_reliability": gppl(fold, full, theta, reliability="em"),
+    }
+    return {("crowd", row): _six(fold, answers(model, fold)) for row, model in models.items()}
+
+
+def _feature_rows(fold: Fold, learnt: Learnt) -> Results:
+    """Our default on fewer features, with kernels of their own."""
+    found = Results()
+    for features in ("glove", "ling"):
+        other = split(fold.corpus, fold.name, features)
+        model = gppl(other, other.train(fold.corpus.strict), raw_hyperparameters(other))
+        found["strict", f"gppl/{features}"] = classification(fold.test.value, answers(model, other)[0])
+    return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the experiment: on which folds it runs (every first, second, fourth …) and what it computes."""
+
+    every: int
+    rows: Callable[[Fold, Learnt], Results]
+
+
+# In the order in which a full run takes them: what matters most first.
+PARTS: dict[str, Part] = {
+    "default": Part(1, _default_rows),
+    "crowd": Part(1, _crowd_rows),
+    "active": Part(4, lambda fold, _: active_results(fold)),
+    "regression": Part(4, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
+    "scaling": Part(32, scaling_results),
+    "published": Part(8, published_results),
+    "classifiers": Part(8, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
+    "features": Part(4, _feature_rows),
+}
+QUICK_PARTS: dict[str, Part] = {
+    "default": Part(1, _default_rows),
+    "active": Part(3, lambda fold, _: active_results(fold, seeds=(0,), checkpoints=(50, 100))),
+}

@@ -1,0 +1,271 @@
+"""Hyper-parameters of a Gaussian process over items, by the evidence lower bound of the votes.
+
+With the sites held fixed the bound has a closed form and a closed-form gradient that hardly depends on the number of
+votes. :func:`fit` alternates: sites, then the voters and the likelihood, then a few steps of L-BFGS on the logarithms
+of variances and length-scales.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from accord.engines.convergence import Convergence, iterate
+from accord.engines.numerics import cholesky, inverse_from_cholesky
+from accord.fitting.optimise import Loss, minimise_lbfgs
+from accord.pairs.process.kernels import Block, Inputs, Kernel
+from accord.pairs.process.likelihoods import Preference
+from accord.pairs.process.posterior import (
+    Posterior,
+    Prepared,
+    Prior,
+    Scores,
+    Sites,
+    Votes,
+    gaussian_update,
+    infer,
+    jittered,
+    make_prior,
+    prepare,
+    solve_lower,
+    start_sites,
+    sum_by,
+)
+from accord.pairs.voters import Voters
+from accord.typing import BoolArray, FloatArray
+
+__all__ = ["Fit", "Shrinkage", "evidence_loss", "fit", "gamma_scale"]
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """Log-normal priors around the base scales: standard deviations of log variances and log length-scales."""
+
+    variance: float = 2.0
+    length: float = 1.0
+
+    def penalty(self, theta: FloatArray, is_variance: BoolArray) -> tuple[float, FloatArray]:
+        """Minus the log prior and its gradient."""
+        precision = np.where(is_variance, self.variance, self.length) ** -2.0
+        return 0.5 * float(precision @ theta**2), precision * theta
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Everything that was learnt: parameters, likelihood, voters, and the posterior that goes with them."""
+
+    theta: FloatArray
+    likelihood: Preference
+    scores: Scores | None
+    voters: Voters | None
+    votes: Votes
+    prior: Prior
+    posterior: Posterior
+    convergence: Convergence
+
+
+def evidence_loss(
+    kernel: Kernel,
+    prepared: Prepared,
+    votes: Votes,
+    sites: Sites,
+    scores: Scores | None = None,
+    *,
+    jitter: float = 1e-6,
+    shrinkage: Shrinkage | None = None,
+) -> Loss:
+    """Minus the bound at fixed sites (up to a constant) with its gradient, as a function of θ."""
+    items, is_variance, w = prepared.points, kernel.is_variance, sites.precision
+    own_weight = sum_by(votes.left, w, votes.n_items) + sum_by(votes.right, w, votes.n_items)
+    if scores is not None:
+        own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=votes.n_items)
+
+    def exact(theta: FloatArray) -> tuple[float, FloatArray]:
+        root = cholesky(jittered(items.value(theta), jitter))
+        prior = Prior(root, root, np.zeros(0), np.zeros(0))
+        mean, factor, precision, shift = gaussian_update(prior, votes, sites, scores)
+        value = 0.5 * float(shift @ (root @ mean)) - float(np.log(np.diag(factor)).sum())
+        # ∂/∂K = ½ (α αᵀ − R), α = T₁ − T₂ f, R = T₂ − T₂ Σ T₂, Σ = L C⁻¹ Lᵀ
+        alpha = shift - precision @ (root @ mean)
+        half = precision @ solve_lower(factor, root.T).T
+        weights = half @ half.T
+        weights += np.outer(alpha, alpha)
+        weights -= precision.toarray()
+        return value, items.gradient(theta, 0.5 * weights)
+
+    def inducing(theta: FloatArray, cross: Block, own: Block, between: Block) -> tuple[float, FloatArray]:
+        root = cholesky(jittered(items.value(theta), jitter))
+        design = solve_lower(root, cross.value(theta).T).T
+        prior = Prior(root, design, np.zeros(0), np.zeros(0))
+        mean, factor, precision, shift = gaussian_update(prior, votes, sites, scores)
+        weighted = precision @ design
+        carried = float(np.vdot(design, weighted))
+        trace = float(own_weight @ own.value(theta)) - 2.0 * float(w @ between.value(theta)) - carried
+        value = 0.5 * float(shift @ (design @ mean)) - float(np.log(np.diag(factor)).sum()) - 0.5 * trace
+        # ∂/∂A = T₁ mᵀ − T₂ A (m mᵀ + C⁻¹ − I)
+        moment = inverse_from_cholesky(factor)
+        moment += np.outer(mean, mean)
+        moment[np.diag_indices_from(moment)] -= 1.0
+        slope = np.outer(shift, mean) - weighted @ moment
+        to_cross = solve_lower(root, slope.T, transposed=True).T
+        inner = solve_lower(root, design.T @ slope, transposed=True)
+        to_items = -0.5 * solve_lower(root, inner.T, transposed=True)
+        gradient = cross.gradient(theta, to_cross) + items.gradient(theta, to_items)
+        gradient += own.gradient(theta, -0.5 * own_weight) + between.gradient(theta, w)
+        return value, gradient
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        if prepared.cross is None or prepared.own is None or prepared.between is None:
+            value, gradient = exact(theta)
+        else:
+            value, gradient = inducing(theta, prepared.cross, prepared.own, prepared.between)
+        if shrinkage is None:
+            return -value, -gradient
+        penalty, slope = shrinkage.penalty(theta, is_variance)
+        return penalty - value, slope - gradient
+
+    return loss
+
+
+def _log_gamma(log_scale: float, shape: float, rate: float) -> float:
+    """Log density of log s where 1/s ~ Gamma(shape, rate), up to a constant."""
+    return -shape * log_scale - rate * float(np.exp(-log_scale))
+
+
+def gamma_scale(
+    theta: FloatArray,
+    is_variance: BoolArray,
+    posterior: Posterior,
+    prior: Prior,
+    votes: Votes,
+    shape: float,
+    rate: float,
+) -> FloatArray:
+    """θ with one common variance s moved to its variational mean, 1/s ~ Gamma(shape, rate) ([SG18] section 5)."""
+    size = posterior.mean.size
+    carried = posterior.vote_variance - prior.residual
+    trace = size - float(posterior.sites.precision @ carried)  # tr C⁻¹
+    # fᵀ K⁻¹ f = s · vᵀ v with s inside the whitened process
+    scale = float(np.exp(theta[is_variance].mean()))
+    quadratic = scale * (float(posterior.mean @ posterior.mean) + trace)
+    wanted = (rate + 0.5 * quadratic) / (shape + 0.5 * size)
+    moved = theta.copy()
+    moved[is_variance] += np.log(wanted / scale)
+    return moved
+
+
+def fit(
+    kernel: Kernel,
+    x: Inputs,
+    z: Inputs | None,
+    votes: Votes,
+    *,
+    start: FloatArray,
+    likelihood: Preference,
+    learn: str = "mlii",
+    learn_bias: bool = False,
+    scores: Scores | None = None,
+    voters: Voters | None = None,
+    sites: Sites | None = None,
+    method: str = "auto",
+    shrinkage: Shrinkage | None = None,
+    gamma: tuple[float, float] = (2.0, 200.0),
+    max_outer: int = 12,
+    inner_iter: int = 6,
+    tol: float = 1e-3,
+    max_iter: int = 50,
+    bound_tol: float = 0.02,
+) -> Fit:
+    """Learn what is to be learnt and infer the scores.
+
+    Parameters
+    ----------
+    kernel, x, z, votes, scores, sites, method
+        As in :func:`~accord.pairs.process.posterior.infer`.
+    start : array of shape (n_parameters,)
+        Where θ starts, and stays if ``learn`` is ``"fixed"``.
+    learn : {"mlii", "gamma", "fixed"}
+        All of θ by the bound; one common variance by its Gamma prior; nothing.
+    learn_bias : bool
+        Also learn the position bias. A margin is learnt whenever the likelihood has one.
+    voters : Voters, optional
+        Learn each voter's rate of random answers; ``votes`` are then the outcomes of the pairs
+        (:meth:`~accord.pairs.process.vote_counts.VoteCounts.every_outcome`), weighed by :class:`Voters`.
+    max_outer, inner_iter, tol
+        Most alternations, L-BFGS steps in each, and the relative change of the bound at which they stop. (Length-scales
+        of features that do not matter drift for ever; the bound stands still.)
+    max_iter, bound_tol
+        Limits of the last inference.
+    """
+    is_variance = kernel.is_variance
+    prepared = prepare(kernel, x, z, votes)
+    bounds = [(-9.0, 9.0)] * kernel.n_parameters
+    margin = likelihood.margin is not None
+
+    # θ, sites, likelihood, scores, voters, votes, and the last θ that raised the bound with its bound
+    State = tuple[FloatArray, Sites, Preference, Scores | None, Voters | None, Votes, float, FloatArray]
+
+    def step(state: State) -> State:
+        theta, now, like, marks, people, counted, reached, best = state
+        prior = make_prior(prepared, theta, counted, marks)
+        rounds = 3 if people is not None else 1
+        for _ in range(rounds):
+            posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=3, tol=bound_tol)
+            now = posterior.sites
+            if people is not None:
+                people, weight = people.update(like, posterior.vote_mean, posterior.vote_variance)
+                counted = replace(counted, weight=weight)
+        if learn_bias or margin:
+            like = like.refit(
+                posterior.vote_mean,
+                posterior.vote_variance,
+                counted.value,
+                counted.weight,
+                bias=learn_bias,
+                margin=margin,
+            )
+        if marks is not None:
+            marks = marks.refit(posterior.score_mean, posterior.score_variance)
+        if learn == "mlii":
+            loss = evidence_loss(kernel, prepared, counted, now, marks, shrinkage=shrinkage)
+            theta = minimise_lbfgs(loss, theta, max_iter=inner_iter, tol=1e-3, bounds=bounds).weights
+        elif learn == "gamma":
+            objective = posterior.bound + _log_gamma(theta[is_variance].mean(), *gamma)
+            if objective < reached - 1e-6 * abs(reached):
+                # The update knows the inducing points only; where it went too far for the items, go half the way back.
+                return 0.5 * (theta + best), now, like, marks, people, counted, reached, best
+            best, theta = theta, gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
+            return theta, now, like, marks, people, counted, objective, best
+        return theta, now, like, marks, people, counted, posterior.bound, best
+
+    def change(old: State, new: State) -> float:
+        moved = [abs(new[2].bias - old[2].bias)]
+        if margin:
+            moved.append(abs((new[2].margin or 0.0) - (old[2].margin or 0.0)))
+        if new[3] is not None and old[3] is not None:
+            moved.append(abs(np.log(new[3].slope / old[3].slope)))
+            moved.append(abs(np.log(new[3].noise / old[3].noise)))
+        if new[4] is not None and old[4] is not None:
+            moved.append(float(np.abs(new[4].error - old[4].error).mean()))
+        # A hundredth of a unit in the likelihood's own parameters counts like a thousandth of the bound.
+        if learn == "gamma":
+            moved.append(float(np.abs(new[0] - old[0]).max()))
+        return max(0.1 * max(moved), abs(new[6] - old[6]) / max(1.0, abs(new[6])))
+
+    state: State = (
+        start,
+        start_sites(votes) if sites is None else sites,
+        likelihood,
+        scores,
+        voters,
+        votes,
+        -np.inf,
+        start,
+    )
+    convergence = Convergence(True, 0, 0.0)
+    if learn != "fixed" or learn_bias or margin or scores is not None or voters is not None:
+        state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
+    theta, now, like, marks, people, counted, _, best = state
+    theta = best if learn == "gamma" else theta
+    prior = make_prior(prepared, theta, counted, marks)
+    posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
+    return Fit(theta, like, marks, people, counted, prior, posterior, convergence)

@@ -1,0 +1,227 @@
+"""Texts as the model of the annotator sees them: word types, places between words, and highlighted tokens."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, product
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from accord.data.rationales import whitespace_tokens, word_tokens
+from accord.errors import InputError
+from accord.texts.rows import as_texts
+from accord.typing import IntArray, ObjectArray
+
+__all__ = [
+    "NONTERMINALS",
+    "TOKENISERS",
+    "TRANSITION_SETS",
+    "Tokens",
+    "Vocabulary",
+    "n_grams",
+    "read_tokens",
+    "transition_names",
+    "transition_table",
+]
+
+Tokeniser = Callable[[str], tuple[list[str], IntArray]]
+Constituent = tuple[str, int, int]
+Parser = Callable[[list[str]], Iterable[Constituent]]
+
+TOKENISERS: dict[str, Tokeniser] = {"words": word_tokens, "whitespace": whitespace_tokens}
+
+# What transitions may depend on, [ZE08] section 5.4.
+TRANSITION_SETS = ("plain", "words", "syntax")
+PUNCTUATION = (",", ".", "?", "!")
+STARTERS = ("no", "not", "so", "very", "quite")
+NONTERMINALS = ("DOC", "TOP", "S", "SBAR", "FRAG", "PRN", "NP", "VP", "PP", "ADJP", "QP")
+_LEFT = {word: code for code, word in enumerate(PUNCTUATION, 1)}
+_RIGHT = {word: code for code, word in enumerate(PUNCTUATION + STARTERS, 1)}
+_PHRASE = {name: code for code, name in enumerate(NONTERMINALS, 1)}
+# A place is coded by left word, right word, phrase that ends, phrase that starts, phrase that crosses; 0 is "none".
+_CODE_SHAPE = (1 + len(_LEFT), 1 + len(_RIGHT), *(1 + len(_PHRASE),) * 3)
+_TAGS = tuple(product("OI", "OI"))
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Word types, in sorted order; a token of any other type has the code ``n_words``."""
+
+    words: ObjectArray  # (n_words,)
+
+    @classmethod
+    def count(cls, documents: Iterable[Sequence[str]], *, min_count: int = 4) -> "Vocabulary":
+        """The types that occur ``min_count`` times or more."""
+        counts = Counter(chain.from_iterable(documents))
+        return cls(np.array(sorted(word for word, n in counts.items() if n >= min_count), dtype=object))
+
+    @property
+    def n_words(self) -> int:
+        """Number of types."""
+        return self.words.size
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
+
+    def codes(self, tokens: Sequence[str]) -> IntArray:
+        """The type of each token, shape (n_tokens,)."""
+        known, n = self._places, self.n_words
+        return np.fromiter((known.get(token, n) for token in tokens), np.int32, len(tokens))
+
+    def presence(self, documents: Sequence[Sequence[str]]) -> sp.csr_matrix:
+        """Which types occur in which documents, zeros and ones, shape (n_documents, n_words)."""
+        rows = [np.unique(self.codes(tokens)) for tokens in documents]
+        rows = [row[row < self.n_words] for row in rows]
+        ends = np.cumsum([0, *map(len, rows)])
+        columns = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
+        return sp.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), self.n_words))
+
+
+def n_grams(tokens: Sequence[str], n: int) -> list[str]:
+    """Runs of ``n`` tokens, each joined by spaces."""
+    return [" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of some texts, one after the other."""
+
+    strings: list[list[str]]  # one list a text, as the vocabulary spells them
+    spans: IntArray  # (n_tokens, 2) characters
+    places: IntArray  # (n_tokens + n_texts,) code of each place before a token and after a text's last one
+    offsets: IntArray  # (n_texts + 1,)
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.strings)
+
+    def of(self, text: int) -> IntArray:
+        """Character spans of the tokens of one text, shape (n, 2)."""
+        return self.spans[self.offsets[text] : self.offsets[text + 1]]
+
+    def places_of(self, text: int) -> IntArray:
+        """Codes of the places of one text, shape (n + 1,)."""
+        return self.places[self.offsets[text] + text : self.offsets[text + 1] + text + 1]
+
+
+def read_tokens(
+    texts: Sequence[str],
+    *,
+    tokeniser: str | Tokeniser = "words",
+    lowercase: bool = True,
+    transitions: str = "words",
+    parser: Parser | None = None,
+) -> Tokens:
+    """Cut texts into tokens and describe the places between them.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    tokeniser : {"words", "whitespace"} or callable
+        A callable gives the tokens of a text and their character spans, shape (n_tokens, 2).
+    lowercase : bool
+    transitions : {"plain", "words", "syntax"}
+        What a place is described by: nothing; the punctuation and the few words beside it; also the phrases that end,
+        start and cross there.
+    parser : callable, required for "syntax"
+        Tokens to constituents ``(label, start, end)`` in token positions.
+
+    Returns
+    -------
+    Tokens
+    """
+    if transitions not in TRANSITION_SETS:
+        raise InputError(f"transitions must be one of {', '.join(TRANSITION_SETS)}; it is {transitions!r}.")
+    if transitions == "syntax" and parser is None:
+        raise InputError("transitions='syntax' needs a parser; give one, or use transitions='words'.")
+    if isinstance(tokeniser, str) and tokeniser not in TOKENISERS:
+        raise InputError(f"the tokeniser must be one of {', '.join(TOKENISERS)} or a function; it is {tokeniser!r}.")
+    cut = TOKENISERS[tokeniser] if isinstance(tokeniser, str) else tokeniser
+    strings: list[list[str]] = []
+    spans: list[IntArray] = [np.zeros((0, 2), dtype=np.int64)]
+    places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    for text in as_texts(texts):
+        words, where = cut(text)
+        strings.append([word.lower() for word in words] if lowercase else list(words))
+        spans.append(np.asarray(where, dtype=np.int64).reshape(-1, 2))
+        places.append(_place_codes(strings[-1], transitions, parser))
+    offsets = np.cumsum([0, *map(len, strings)]).astype(np.int64)
+    return Tokens(strings, np.concatenate(spans), np.concatenate(places), offsets)
+
+
+def _place_codes(tokens: list[str], transitions: str, parser: Parser | None) -> IntArray:
+    n = len(tokens)
+    left, right = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    phrases: IntArray = np.zeros((3, n + 1), dtype=np.int64)
+    if transitions != "plain":
+        left[1:] = [_LEFT.get(token, 0) for token in tokens]
+        right[:-1] = [_RIGHT.get(token, 0) for token in tokens]
+    if transitions == "syntax" and parser is not None:
+        phrases = _boundaries(list(parser(tokens)), n)
+    return np.ravel_multi_index((left, right, *phrases), _CODE_SHAPE)
+
+
+def _boundaries(constituents: list[Constituent], n: int) -> IntArray:
+    """The largest phrase that ends, the largest that starts and the smallest that crosses each place, (3, n + 1)."""
+    ends, starts, crosses = np.zeros((3, n + 1), dtype=np.int64)
+    # From small to large, so that the largest has the last word; for crossing, from large to small.
+    by_size = sorted(constituents, key=lambda phrase: phrase[2] - phrase[1])
+    for label, start, end in by_size:
+        if not 0 <= start < end <= n:
+            raise InputError(f"a phrase must lie inside its text of {n} tokens; the parser gave {(label, start, end)}.")
+        ends[end] = starts[start] = _PHRASE.get(label, 0)
+    for label, start, end in reversed(by_size):
+        crosses[start + 1 : end] = _PHRASE.get(label, 0)
+    return np.stack([ends, starts, crosses])
+
+
+def transition_names(transitions: str) -> list[str]:
+    """Names of the transition features, as the paper writes them."""
+    return list(_features(transitions))
+
+
+def _features(transitions: str) -> dict[str, tuple[int, int, int]]:
+    """Name to (transition, axis of the place's code, value there); axis −1 holds everywhere."""
+    names = {f"{a}-{b}": (t, -1, 0) for t, (a, b) in enumerate(_TAGS)}
+    changes = [(t, a, b) for t, (a, b) in enumerate(_TAGS) if a != b]
+    if transitions != "plain":
+        names |= {f"{a}({word})-{b}": (t, 0, _LEFT[word]) for t, a, b in changes for word in PUNCTUATION}
+        names |= {f"{a}-{b}({word})": (t, 1, _RIGHT[word]) for t, a, b in changes for word in PUNCTUATION}
+        names |= {f"O-I({word})": (1, 1, _RIGHT[word]) for word in STARTERS}
+    if transitions == "syntax":
+        for axis, kind in enumerate("ESC", 2):
+            names |= {f"{a}-{b}/{kind}={name}": (t, axis, _PHRASE[name]) for t, a, b in changes for name in _PHRASE}
+    return names
+
+
+def transition_table(places: IntArray, transitions: str) -> tuple[IntArray, Any]:
+    """Number the kinds of places that occur, and say which features each transition has there.
+
+    Parameters
+    ----------
+    places : int array of shape (n_places,)
+        As in :class:`Tokens`.
+    transitions : {"plain", "words", "syntax"}
+
+    Returns
+    -------
+    contexts : int array of shape (n_places,)
+    features : sparse matrix of shape (4 · n_contexts, n_features)
+        Zeros and ones; rows are O-O, O-I, I-O, I-I of the first context, and so on.
+    """
+    kinds, contexts = np.unique(places, return_inverse=True)
+    codes = np.stack(np.unravel_index(kinds, _CODE_SHAPE)) if len(kinds) else np.zeros((len(_CODE_SHAPE), 0))
+    rows, columns = [], []
+    for column, (transition, axis, value) in enumerate(_features(transitions).values()):
+        where = np.arange(len(kinds)) if axis < 0 else np.flatnonzero(codes[axis] == value)
+        rows.append(4 * where + transition)
+        columns.append(np.full(len(where), column))
+    row, column_of = np.concatenate(rows), np.concatenate(columns)
+    shape = (4 * len(kinds), len(columns))
+    dtype = np.uint16 if len(kinds) < 2**16 else np.int32
+    return contexts.astype(dtype), sp.csr_matrix((np.ones(len(row)), (row, column_of)), shape=shape)

@@ -1,0 +1,511 @@
+"""Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from accord.data.threads import Threads
+from accord.engines.chain import chain
+from accord.engines.convergence import warn_unconverged
+from accord.engines.graphs import Graphs
+from accord.engines.marginals import Marginals
+from accord.engines.min_cut import min_cut
+from accord.engines.numerics import normalise_log
+from accord.errors import InputError
+from accord.fitting.settings import Flag, Number, Rule, Seed
+from accord.fitting.workers import WithWorkers
+from accord.threads.calibration import calibrated, fit_sigmoids
+from accord.threads.design import (
+    Scaler,
+    ThreadRows,
+    as_float_table,
+    in_trained_order,
+    pair_features,
+    pair_scores,
+    similarities_of,
+)
+from accord.threads.features.edges import ThreadEdges
+from accord.threads.features.table import ThreadFeatures
+from accord.threads.files import fit_file
+from accord.threads.labels import known_codes, label_codes
+from accord.threads.log_linear import log_linear_scores
+from accord.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
+from accord.threads.reasons import beyond_pairs, node_evidence, pulls_of_others
+from accord.threads.second_order_chain import SecondOrderChain
+from accord.typing import AnyArray, FloatArray
+
+__all__ = ["ThreadClassifier"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """Comments as an inference problem, in the order of their threads."""
+
+    x: FloatArray  # (n_comments, n_features + 1)
+    features: FloatArray  # (n_edges, n_edge_features + 1)
+    rows: ThreadRows
+    graphs: Graphs
+    ids: AnyArray | None
+
+
+class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
+    """Joint classification of the comments of a thread ([JMN16]).
+
+    A thread is a complete graph over its comments. Node scores are linear in the features of a comment, edge scores
+    in the features of a pair of comments; inference makes the labels of one thread agree with each other as far as the
+    training threads did.
+
+    Parameters
+    ----------
+    model : {"fccrf", "local", "local+cut", "local+lbp", "joint", "chain"}
+        "fccrf" is the fully connected CRF. "local" classifies every comment by itself; "local+cut" and "local+lbp"
+        train a node and an edge classifier apart and then infer by graph cut or loopy belief propagation; "joint"
+        trains both on the feedback of belief propagation ([JMN16] Algorithm 1); "chain" joins consecutive comments
+        only.
+    edges : {"bias", "ising", "full"}
+        Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
+        pair of labels. "local" has no edges.
+    edge_scale : {"none", "root", "length"}
+        Edges of a thread of n comments are divided by 1, √(n − 1) or n − 1.
+    order : {1, 2}
+        Order of a chain.
+    learner : {"lbfgs", "sgd", "averaged", "voted"}
+        Maximum entropy by L-BFGS or by stochastic gradient steps, one thread a step, or the averaged or voted
+        perceptron. "joint" takes stochastic steps also under "lbfgs".
+    objective : {"likelihood", "marginals"}
+        What L-BFGS minimises for "fccrf" and "chain": the negative log-likelihood of whole threads, or the log loss of
+        the node marginals.
+    features : {"text", "paper", "full"}
+        Which features to make when X is a :class:`~accord.data.threads.Threads` record.
+    node_penalty, edge_penalty : float
+        L2 penalties; biases are free.
+    n_epochs : int
+        Passes of stochastic gradient steps and perceptrons.
+    step_size : float
+        First step of stochastic gradient steps.
+    n_folds : int
+        Folds for node predictions that enter edge features, and for stacked features.
+    max_iter : int
+        Most iterations of L-BFGS.
+    tol : float
+        Largest gradient entry at which L-BFGS stops.
+    calibrate : bool
+        Pass the log-odds of every comment whose label is not given through a sigmoid that is fitted to threads held
+        out in ``n_folds`` folds. Models whose parts are trained apart are too sure of themselves without it.
+    cache_dir : path, optional
+        Where features made from a Threads record are kept.
+    n_jobs : int, optional
+        Processes that L-BFGS sums its losses with; as in scikit-learn, None means one. The weights are the same.
+    client : str or distributed.Client, optional
+        The address of a Dask scheduler, or a client of one, to do so on a cluster.
+    random_state : int
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+    weights_ : ThreadWeights
+    feature_names_ : tuple of str
+        ``group/name`` of each node feature.
+
+    Notes
+    -----
+    With log-linear factors the local normalisers of "joint" cancel in the messages: Algorithm 1 takes the same steps as
+    stochastic gradient training of "fccrf", and differs from its default only by the optimiser.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from accord import ThreadClassifier
+    >>> x = np.array([[1.0], [0.8], [-1.0], [-0.7], [1.2], [-0.9]])
+    >>> y = np.array(["Good", "Good", "Bad", "Bad", "Good", "Bad"])
+    >>> thread = np.array(["a", "a", "b", "b", "c", "c"])
+    >>> model = ThreadClassifier(node_penalty=0.1).fit(x, y, groups=thread)
+    >>> model.predict(np.array([[0.9], [0.1]]), groups=["new", "new"]).tolist()
+    ['Good', 'Good']
+    """
+
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "order": Number(1, 2, whole=True),
+        "node_penalty": Number(0),
+        "edge_penalty": Number(0),
+        "n_epochs": Number(1, whole=True),
+        "step_size": Number(0, above=True),
+        "n_folds": Number(2, whole=True),
+        "max_iter": Number(1, whole=True),
+        "tol": Number(0, above=True),
+        "calibrate": Flag(),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        *,
+        model: str = "fccrf",
+        edges: str = "bias",
+        edge_scale: str = "none",
+        order: int = 1,
+        learner: str = "lbfgs",
+        objective: str = "likelihood",
+        features: str = "paper",
+        node_penalty: float = 1e-3,
+        edge_penalty: float = 0.1,
+        n_epochs: int = 10,
+        step_size: float = 0.1,
+        n_folds: int = 5,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        calibrate: bool = False,
+        cache_dir: str | None = None,
+        n_jobs: int | None = None,
+        client: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.model = model
+        self.edges = edges
+        self.edge_scale = edge_scale
+        self.order = order
+        self.learner = learner
+        self.objective = objective
+        self.features = features
+        self.node_penalty = node_penalty
+        self.edge_penalty = edge_penalty
+        self.n_epochs = n_epochs
+        self.step_size = step_size
+        self.n_folds = n_folds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.calibrate = calibrate
+        self.cache_dir = cache_dir
+        self.n_jobs = n_jobs
+        self.client = client
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
+    ) -> "ThreadClassifier":
+        """Train.
+
+        Parameters
+        ----------
+        X : Threads, or table or array of shape (n_comments, n_features)
+            One row a comment. With a Threads record ``y`` and ``groups`` are its own.
+        y : array of shape (n_comments,)
+            Labels; ``None`` where a comment has none.
+        groups : array of shape (n_comments,), optional
+            The thread of each comment; by default every comment stands alone.
+        edges : ThreadEdges, optional
+            Similarities between the comments of a thread, for edges="ising" and "full".
+        vectors : (ids, array), optional
+            Sentence vectors, for features="full" of a Threads record.
+        """
+        settings = self._settings()
+        self.features_: ThreadFeatures | None = None
+        if isinstance(X, Threads):
+            X, y, groups, edges = self._fit_features(X, settings, vectors)
+        values, ids, self.feature_names_ = as_float_table(X)
+        rows = ThreadRows.of(groups, len(values))
+        self.classes_, labels = label_codes(y, len(values))
+        if self.model == "local+cut" and len(self.classes_) != 2:
+            raise InputError(f"a graph cut needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
+        self.scaler_ = Scaler.of(values)
+        similarities = None
+        if settings.uses_pairs:
+            similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
+        self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
+        data = Training(self.scaler_(values[rows.order]), labels[rows.order], len(self.classes_), rows, similarities)
+        self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
+        self.n_features_in_ = values.shape[1]
+        self.sigmoids_ = None
+        if self.calibrate:
+            table = X if ids is not None else pd.DataFrame(values)
+            self.sigmoids_ = fit_sigmoids(self, table, np.asarray(y), groups, edges)
+        self._warn_unconverged()
+        return self
+
+    def fit_parquet(self, source: Any, *, features: Sequence[str] | None = None, **plan: int) -> "ThreadClassifier":
+        """Train on Parquet files of feature columns, which are never all in one place.
+
+        Workers (``n_jobs``, ``client``) load their blocks themselves, and must see the files under the same name. For
+        L-BFGS with bias edges: ``model`` "fccrf", "local" or "chain".
+
+        Parameters
+        ----------
+        source : path
+            A Parquet file, or a folder of them, with ``group_id``, ``label`` (missing where a comment has none) and
+            features. Rows of one thread must stand together.
+        features : sequence of str, optional
+            The columns to learn from; by default all columns of numbers.
+        **plan
+            ``min_rows`` and ``max_rows`` of :func:`~accord.data.parquet_blocks.plan_blocks`.
+        """
+        if self.calibrate:
+            raise InputError(
+                "calibrate=True trains on parts of the threads, which files are not read for. Leave it out."
+            )
+        self.sigmoids_ = self.features_ = None
+        found = fit_file(source, self._settings(), self._workers, features=features, **plan)
+        self.weights_, self.scaler_ = found.weights, found.scaler
+        self.classes_ = found.classes
+        self.feature_names_, self.n_features_in_, self.n_similarities_ = found.names, len(found.names), 0
+        self._warn_unconverged()
+        return self
+
+    def _warn_unconverged(self) -> None:
+        warn_unconverged(
+            f"Training of ThreadClassifier(model={self.model!r})",
+            self.weights_.convergence,
+            cure="Raise max_iter or the penalties.",
+            stacklevel=4,
+        )
+
+    def predict_proba(
+        self,
+        X: Any,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> FloatArray:
+        """Probability of each label, shape (n_comments, n_labels), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X, groups, edges, vectors
+            As in :meth:`fit`.
+        known : array of shape (n_comments,), optional
+            Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
+        """
+        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
+        return np.asarray(posed.rows.back(self._probabilities(posed)))
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> AnyArray:
+        """The label of each comment: the most probable one, or that of the best cut for "local+cut".
+
+        Takes what :meth:`predict_proba` takes.
+        """
+        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
+        if self.model == "local+cut":
+            return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
+        return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
+
+    def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
+        """The comments of each thread, best answer first.
+
+        Parameters
+        ----------
+        X, groups
+            As in :meth:`predict_proba`, and so are ``known``, ``edges`` and ``vectors``.
+        positive : label, optional
+            The label that makes a good answer; by default "Good" if there is such a label, else the last one.
+
+        Returns
+        -------
+        DataFrame
+            ``thread, rank, item_id, row, probability``, one row a comment, thread by thread.
+        """
+        p = self.predict_proba(X, groups=groups, **more)[:, self._positive(positive)]
+        if isinstance(X, Threads):
+            thread, ids = X.thread_ids[X.thread_of], X.comment_ids
+        else:
+            _, index, _ = as_float_table(X)
+            ids = np.arange(len(p)).astype(str) if index is None else index
+            thread = np.asarray(groups if groups is not None else ids)
+        table = pd.DataFrame({"thread": thread, "item_id": ids, "row": np.arange(len(p)), "probability": p})
+        first = pd.factorize(table["thread"])[0]
+        table = table.iloc[np.lexsort((-p, first))].reset_index(drop=True)
+        table.insert(1, "rank", table.groupby("thread", sort=False).cumcount() + 1)
+        return table
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        target: Any = None,
+        label: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+        vectors: Any = None,
+    ) -> pd.DataFrame:
+        """Why the comments of one thread are judged as they are.
+
+        The log-odds of ``label`` of a comment (against the mean of the other labels) are the sum of its node evidence,
+        by feature group, and of the pulls of the other comments, which are the messages of belief propagation. Where
+        inference is more exact than those, the difference stands in a last row of kind "rest". With ``calibrate`` these
+        are the log-odds before calibration.
+
+        Parameters
+        ----------
+        X : Threads or table
+            The comments of one thread.
+        target : int or comment id, optional
+            Explain this comment only.
+        label : label, optional
+            As ``positive`` in :meth:`rank`.
+        known, edges, vectors
+            As in :meth:`predict_proba`.
+
+        Returns
+        -------
+        DataFrame
+            ``item_id, reason, effect, kind``; kind is "evidence", "pull" or "rest", the reason a feature group or the
+            id of the other comment; the strongest reason of each comment first.
+        """
+        check_is_fitted(self, "weights_")
+        n = X.n_comments if isinstance(X, Threads) else np.shape(X)[0]
+        if isinstance(X, Threads) and X.n_threads != 1:
+            raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
+        posed = self._pose(X, np.zeros(n), known=known, edges=edges, vectors=vectors)
+        names = np.arange(n).astype(str) if posed.ids is None else posed.ids
+        k = self._positive(label)
+        weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
+        groups = [self.feature_names_[column].partition("/")[0] for column in self.scaler_.keep] + ["bias"]
+        frames = node_evidence(weights, posed.x, k, groups, names)
+        if self.model != "local" and not (self.model == "chain" and self.order == 2):
+            frames += pulls_of_others(posed.graphs, k, names)
+            frames.append(beyond_pairs(self._marginals(posed), posed.graphs.known, pd.concat(frames), k, names))
+        table = pd.concat(frames, ignore_index=True)
+        if target is not None:
+            by_place = isinstance(target, int | np.integer) and -n <= target < n
+            wanted = str(names[target]) if by_place else str(target)
+            if wanted not in names:
+                raise InputError(f"the comment to explain must be in the thread; it has no {wanted!r}.")
+            table = table[table["item_id"] == wanted]
+        place = {name: p for p, name in enumerate(names)}
+        order = np.lexsort((-table["effect"].abs(), table["item_id"].map(place)))
+        return table.iloc[order].reset_index(drop=True)
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> Settings:
+        names = Settings.__dataclass_fields__
+        return Settings(**{name: getattr(self, name) for name in names})
+
+    def _fit_features(self, threads: Threads, settings: Settings, vectors: Any) -> tuple[Any, Any, Any, Any]:
+        if threads.labels is None or pd.isna(threads.labels).all():
+            raise InputError("training needs labelled comments; no comment of these threads has a label.")
+        self.features_ = ThreadFeatures(
+            features=self.features, n_folds=self.n_folds, cache_dir=self.cache_dir, random_state=self.random_state
+        )
+        X = self.features_.fit_transform(threads, vectors=vectors)
+        edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
+        return X, threads.labels, threads.thread_ids[threads.thread_of], edges
+
+    def _positive(self, label: Any) -> int:
+        check_is_fitted(self, "weights_")
+        names = self.classes_.tolist()
+        if label is None:
+            label = next((name for name in names if str(name).casefold() == "good"), names[-1])
+        if label not in names:
+            raise InputError(f"the label must be one of {', '.join(map(str, names))}; it is {label!r}.")
+        return int(names.index(label))
+
+    def _pose(
+        self, X: Any, groups: Any, *, known: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
+    ) -> _Posed:
+        """The inference problem of some comments, in the order of their threads."""
+        check_is_fitted(self, "weights_")
+        settings = self._settings()
+        if isinstance(X, Threads):
+            made = getattr(self, "features_", None)
+            if made is None:
+                raise InputError("a model trained on a table of features predicts tables; it got a Threads record.")
+            groups = X.thread_ids[X.thread_of]
+            edges = made.edges(X, vectors=vectors) if settings.uses_pairs else None
+            X = made.transform(X, vectors=vectors)
+        values, ids, names = as_float_table(X)
+        values = in_trained_order(values, names, tuple(self.feature_names_))
+        rows = ThreadRows.of(groups, len(values))
+        labels = None if known is None else known_codes(known, self.classes_, len(values))
+        x = self.scaler_(values[rows.order])
+        scores = self._node_scores(x)
+        if self.model == "local":
+            features: FloatArray = np.zeros((0, 1))
+            graphs = Graphs.complete(scores, np.ones(len(x), dtype=np.int64))
+        else:
+            graphs = settings.layout(scores, rows.sizes)
+            features, gains = self._edge_scores(x, rows, ids, edges, graphs)
+            graphs = graphs.with_scores(scores, gains)
+        if labels is not None:
+            graphs = graphs.with_known(labels[rows.order])
+        return _Posed(x, features, rows, graphs, ids)
+
+    def _edge_scores(
+        self, x: FloatArray, rows: ThreadRows, ids: AnyArray | None, edges: ThreadEdges | None, graphs: Graphs
+    ) -> tuple[FloatArray, FloatArray]:
+        """Edge features where inference needs them (chains of the second order), and edge gains or tables."""
+        weights, n_labels = self.weights_, len(self.classes_)
+        left, right = graphs.edges.T.astype(np.int64)
+        kind = "full" if self.edges == "full" else "ising"
+        features: FloatArray = np.ones((len(left), 1))
+        share = edge_share(graphs, self.edge_scale)
+        if weights.pair_scaler is None:
+            scores: FloatArray = features @ weights.edges.T
+        else:
+            similarities = similarities_of(edges, ids, rows, left, right)
+            n_given = 0 if similarities is None else similarities.shape[1]
+            if n_given != self.n_similarities_:
+                raise InputError(
+                    f"the model was trained with {self.n_similarities_} edge features; it got {n_given}. "
+                    "Give edges= as in training."
+                )
+            evidence = log_linear_scores(weights.local, x)
+            pairs = (x[:, :-1], evidence, left, right, similarities)
+            if weights.triples is not None:
+                features = weights.pair_scaler(pair_features(*pairs))
+            scores = pair_scores(*pairs, weights.pair_scaler, weights.edges)
+        return features * share[:, None], as_gains(scores * share[:, None], kind, n_labels)
+
+    def _node_scores(self, x: FloatArray) -> FloatArray:
+        weights = self.weights_
+        if weights.path is not None:
+            # Every label gets one vote more than it has, so that no score is infinite.
+            total = weights.path.survivals.sum()
+            votes = weights.path.votes(x)
+            return np.log((votes * total + 1.0) / (total + len(self.classes_)))
+        scores = x @ weights.nodes.T
+        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
+    def _infer(self, graphs: Graphs) -> Marginals:
+        return prediction_engine(self._settings())(graphs)
+
+    def _marginals(self, posed: _Posed) -> FloatArray:
+        if self.model == "chain" and self.order == 2:
+            weights = self.weights_
+            kind = "full" if self.edges == "full" else "ising"
+            second = SecondOrderChain(posed.x, posed.features, posed.rows.sizes, len(self.classes_), kind)
+            assert weights.triples is not None  # chains of the second order are always trained with triples
+            flat = np.concatenate([weights.nodes.ravel(), weights.edges.ravel(), weights.triples.ravel()])
+            return second.node_marginals(chain(second.scores(flat, posed.graphs.known)))
+        if self.model == "local" and posed.graphs.known is None:
+            return normalise_log(posed.graphs.node_scores)
+        return self._infer(posed.graphs).node_marginals
+
+    def _probabilities(self, posed: _Posed) -> FloatArray:
+        """Marginals, calibrated where the label is not given."""
+        p = self._marginals(posed)
+        if self.sigmoids_ is None:
+            return p
+        known = posed.graphs.known
+        free = np.ones(len(p), dtype=bool) if known is None else known < 0
+        out = p.copy()
+        out[free] = calibrated(p[free], self.sigmoids_)
+        return out
+
+
+def _attractive(graphs: Graphs) -> Graphs:
+    """Edges that prefer different labels are left out: a cut cannot hold them."""
+    return graphs.with_scores(graphs.node_scores, np.maximum(graphs.edge_scores, 0.0))

@@ -1,0 +1,420 @@
+"""How the models of [JMN16] are trained. All end as weights that score the nodes and edges of one graph a thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from accord.engines.belief_propagation import belief_propagation
+from accord.engines.chain import chain
+from accord.engines.convergence import Convergence
+from accord.engines.counting import counting
+from accord.engines.graphs import Graphs
+from accord.engines.marginals import Marginals
+from accord.errors import InputError
+from accord.fitting.blocked_crf import blocked_crf_loss, crf_blocks
+from accord.fitting.graph_crf import GraphCRF, thread_steps
+from accord.fitting.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
+from accord.fitting.workers import is_number, is_whole
+from accord.scale.blocks import Blocks
+from accord.scale.workers import Workers
+from accord.threads.design import Scaler, ThreadRows, chain_pairs, pair_features
+from accord.threads.features.edges import complete_pairs
+from accord.threads.features.stacking import group_folds
+from accord.threads.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd, log_linear_scores, n_vectors
+from accord.threads.perceptron import PerceptronPath, fit_perceptron
+from accord.threads.second_order_chain import SecondOrderChain
+from accord.typing import FloatArray, IntArray
+
+__all__ = ["EDGES", "LEARNERS", "MODELS", "OBJECTIVES", "Settings", "ThreadWeights", "fit_weights"]
+
+MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
+EDGES = ("bias", "ising", "full")
+LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
+OBJECTIVES = ("likelihood", "marginals")
+EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
+# Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
+MAX_COUNTED = 200
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that training needs; see :class:`~accord.threads.estimator.ThreadClassifier`."""
+
+    model: str
+    edges: str
+    edge_scale: str
+    order: int
+    learner: str
+    objective: str
+    node_penalty: float
+    edge_penalty: float
+    n_epochs: int
+    step_size: float
+    n_folds: int
+    max_iter: int
+    tol: float
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("model", MODELS),
+            ("edges", EDGES),
+            ("edge_scale", EDGE_SCALES),
+            ("learner", LEARNERS),
+            ("objective", OBJECTIVES),
+            ("order", (1, 2)),
+        ):
+            if getattr(self, name) not in choices:
+                listed = ", ".join(map(str, choices))
+                raise InputError(f"{name} must be one of {listed}; it is {getattr(self, name)!r}.")
+        for name, value in (("node_penalty", self.node_penalty), ("edge_penalty", self.edge_penalty)):
+            if not is_number(value, 0.0):
+                raise InputError(f"{name} must be a finite number of at least 0; it is {value!r}.")
+        for name, value in (("step_size", self.step_size), ("tol", self.tol)):
+            if not is_number(value, 0.0) or value == 0:
+                raise InputError(f"{name} must be a finite number above 0; it is {value!r}.")
+        for name, least in (("n_epochs", 1), ("max_iter", 1), ("n_folds", 2)):
+            if not is_whole(getattr(self, name), least):
+                raise InputError(f"{name} must be a whole number of at least {least}; it is {getattr(self, name)!r}.")
+        if self.learner == "voted" and self.model != "local":
+            raise InputError(
+                f"a voted perceptron needs model='local', because it has no single weights; the model is "
+                f"{self.model!r}. Use learner='averaged'."
+            )
+        if self.learner == "averaged" and self.model in ("local+cut", "local+lbp"):
+            raise InputError(f"model={self.model!r} is trained by lbfgs or sgd; the learner is 'averaged'.")
+        if self.model == "local+cut" and self.edges == "full":
+            raise InputError("a graph cut needs edges 'bias' or 'ising'; they are 'full'. Use model='local+lbp'.")
+        if self.model == "chain" and self.order == 2 and (self.learner, self.objective) != ("lbfgs", "likelihood"):
+            raise InputError(
+                "chains of order 2 are trained by lbfgs on the likelihood; learner and objective are "
+                f"{self.learner!r} and {self.objective!r}."
+            )
+
+    @property
+    def uses_pairs(self) -> bool:
+        """Whether features of pairs of comments enter the model."""
+        return self.model != "local" and self.edges != "bias"
+
+    def pairs(self, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        """The pairs of comments that an edge joins."""
+        return chain_pairs(offsets) if self.model == "chain" else complete_pairs(offsets)
+
+    def layout(self, node_scores: FloatArray, sizes: IntArray) -> Graphs:
+        """The graphs of the threads."""
+        return (Graphs.chain if self.model == "chain" else Graphs.complete)(node_scores, sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a model is trained on, in the order of :class:`ThreadRows`."""
+
+    x: FloatArray  # (n_rows, n_features + 1), the last column is 1
+    labels: IntArray  # (n_rows,), −1 = not observed
+    n_labels: int
+    rows: ThreadRows
+    similarities: FloatArray | None  # (n_pairs, n_similarities)
+
+    @property
+    def observed(self) -> IntArray:
+        return np.flatnonzero(self.labels >= 0)
+
+    @property
+    def batches(self) -> list[IntArray]:
+        """The observed rows of each thread that has any."""
+        thread = np.repeat(np.arange(len(self.rows.sizes)), self.rows.sizes)[self.observed]
+        return [part for part in np.split(self.observed, np.flatnonzero(np.diff(thread)) + 1) if len(part)]
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadWeights:
+    """A trained model: everything that prediction needs."""
+
+    local: FloatArray  # (n_node_vectors, n_features + 1): the node classifier trained by itself
+    nodes: FloatArray  # (n_node_vectors, n_features + 1)
+    edges: FloatArray  # (n_edge_vectors, n_edge_features + 1); none for the local model
+    triples: FloatArray | None  # (n_labels, n_labels, n_labels) for chains of the second order
+    pair_scaler: Scaler | None
+    path: PerceptronPath | None
+    convergence: Convergence
+
+
+def bias_free(penalty: float, n_features: int) -> FloatArray:
+    """The penalty of each feature; the last one is the bias and goes free."""
+    strength = np.full(n_features, penalty)
+    strength[-1] = 0.0
+    return strength
+
+
+def fit_local(
+    data: Training, settings: Settings, rng: np.random.Generator, workers: Workers
+) -> tuple[FloatArray, Convergence, Any]:
+    """The node classifier by itself: weights of shape (n_node_vectors, n_features + 1), and a perceptron's path."""
+    rows, labels = data.observed, data.labels[data.observed]
+    x, penalty = data.x[rows], bias_free(settings.node_penalty, data.x.shape[1])
+    if settings.learner in ("voted", "averaged"):
+        path = fit_perceptron(x, labels, data.n_labels, n_epochs=settings.n_epochs, rng=rng)
+        mean = path.averaged()
+        mean = mean[1:] - mean[:1] if data.n_labels == 2 else mean
+        return mean, Convergence(True, settings.n_epochs, 0.0), path
+    if settings.learner == "sgd":
+        found = fit_log_linear_sgd(
+            data.x, data.labels, data.n_labels, penalty=penalty, batches=data.batches,
+            n_epochs=settings.n_epochs, step_size=settings.step_size, rng=rng,
+        )  # fmt: skip
+    else:
+        found = fit_log_linear_lbfgs(
+            x, labels, data.n_labels, penalty=penalty, max_iter=settings.max_iter, workers=workers
+        )
+    return found.weights.reshape(n_vectors(data.n_labels), -1), found.convergence, None
+
+
+def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generator) -> FloatArray:
+    """Node log probabilities of each row from a classifier that has not seen its thread, (n_rows, n_labels)."""
+    thread = np.repeat(np.arange(len(data.rows.sizes)), data.rows.sizes)
+    folds = group_folds(thread, min(settings.n_folds, len(data.rows.sizes)), rng)
+    evidence = np.zeros((len(data.labels), data.n_labels))
+    penalty = bias_free(settings.node_penalty, data.x.shape[1])
+    for fold in range(settings.n_folds):
+        held = folds == fold
+        rows = data.observed[~held[data.observed]]
+        if not len(rows) or not held.any():
+            continue
+        found = fit_log_linear_lbfgs(data.x[rows], data.labels[rows], data.n_labels, penalty=penalty)
+        evidence[held] = log_linear_scores(found.weights.reshape(n_vectors(data.n_labels), -1), data.x[held])
+    return evidence
+
+
+def as_gains(scores: FloatArray, kind: str, n_labels: int) -> FloatArray:
+    """Edge scores, one column a weight vector, as gains (n_edges,) or tables (n_edges, n_labels, n_labels)."""
+    return scores.reshape(-1, n_labels, n_labels) if kind == "full" else scores[:, 0]
+
+
+def edge_share(graphs: Graphs, scale: str) -> FloatArray:
+    """What ``edge_scale`` leaves of each edge, shape (n_edges,)."""
+    sizes = np.diff(graphs.node_offsets)[graphs.edge_graph]
+    return np.asarray(np.maximum(sizes - 1.0, 1.0) ** -EDGE_SCALES[scale])
+
+
+def hardened(infer: Callable[[Graphs], Marginals]) -> Callable[[Graphs], Marginals]:
+    """The engine with its most probable labels as if they were certain: what a perceptron learns from."""
+
+    def run(graphs: Graphs) -> Marginals:
+        found = infer(graphs)
+        labels = found.node_marginals.argmax(axis=1)
+        nodes = np.zeros_like(found.node_marginals)
+        nodes[np.arange(len(labels)), labels] = 1.0
+        a, b = labels[graphs.edges[:, 0]], labels[graphs.edges[:, 1]]
+        edges = np.zeros_like(found.edge_marginals)
+        if graphs.has_tables:
+            edges[np.arange(len(a)), a, b] = 1.0
+        else:
+            edges[:] = a == b
+        return replace(found, node_marginals=nodes, edge_marginals=edges)
+
+    return run
+
+
+def _edge_design(data: Training, settings: Settings, rng: np.random.Generator) -> tuple[FloatArray, Scaler | None]:
+    """Scaled edge features with a last column of ones; for bias edges that column alone."""
+    left, right = settings.pairs(data.rows.offsets)
+    if not settings.uses_pairs:
+        return np.ones((len(left), 1)), None
+    evidence = held_out_evidence(data, settings, rng)
+    values = pair_features(data.x[:, :-1], evidence, left, right, data.similarities)
+    scaler = Scaler.of(values)
+    return scaler(values), scaler
+
+
+def fit_weights(
+    data: Training, settings: Settings, rng: np.random.Generator, workers: Workers | None = None
+) -> ThreadWeights:
+    """Train the chosen model; L-BFGS sums its losses over blocks of threads, by the workers if there are any."""
+    workers = workers or Workers()
+    if settings.model == "local":
+        local, convergence, path = fit_local(data, settings, rng, workers)
+        keep = path if settings.learner == "voted" else None
+        return ThreadWeights(local, local, np.zeros((0, 1)), None, None, keep, convergence)
+    plain = replace(settings, learner="sgd") if settings.learner == "sgd" else replace(settings, learner="lbfgs")
+    local, local_convergence, _ = fit_local(data, plain, rng, workers)
+    features, scaler = _edge_design(data, settings, rng)
+    if settings.model in ("local+cut", "local+lbp"):
+        edges = _fit_edges_apart(data, settings, features)
+        return ThreadWeights(local, local, edges, None, scaler, None, local_convergence)
+    layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
+    features *= edge_share(layout, settings.edge_scale)[:, None]
+    if settings.model == "chain" and settings.order == 2:
+        return _fit_second_order(data, settings, local, features, scaler)
+    crf = GraphCRF(layout, data.x, features, edges="full" if settings.edges == "full" else "ising")
+    found = _fit_crf(crf, data, settings, local, rng, workers)
+    nodes, edges = crf.split(found.weights)
+    return ThreadWeights(local, nodes, edges, None, scaler, None, found.convergence)
+
+
+def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -> FloatArray:
+    """The edge classifier by itself ([JMN16] eq. 2): one vector for the log odds of equal labels, or one a pair."""
+    left, right = settings.pairs(data.rows.offsets)
+    seen = np.flatnonzero((data.labels[left] >= 0) & (data.labels[right] >= 0))
+    a, b = data.labels[left[seen]], data.labels[right[seen]]
+    penalty = bias_free(settings.edge_penalty, features.shape[1])
+    full = settings.edges == "full"
+    target, n_targets = (a * data.n_labels + b, data.n_labels**2) if full else ((a == b).astype(np.int64), 2)
+    if not len(seen):
+        return np.zeros((n_targets if full else 1, features.shape[1]))
+    found = fit_log_linear_lbfgs(features[seen], target, n_targets, penalty=penalty, max_iter=settings.max_iter)
+    weights = found.weights.reshape(-1, features.shape[1])
+    if not full:
+        # "Different" is K − 1 labels of the other comment: odds of 1 : K − 1 say nothing, and must not push apart.
+        weights[:, -1] += np.log(data.n_labels - 1)
+    return weights
+
+
+def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
+    nodes = bias_free(settings.node_penalty, crf.node_features.shape[1])
+    edges = bias_free(settings.edge_penalty, crf.edge_features.shape[1])
+    return np.concatenate(
+        [
+            np.tile(nodes, crf.n_node_vectors),
+            np.tile(edges, crf.n_edge_vectors),
+            np.full(n_extra, settings.edge_penalty),
+        ]
+    )
+
+
+def _start(crf: Any, local: FloatArray, n_extra: int = 0) -> FloatArray:
+    """Node weights of the local model (of the same data, so nothing leaks) and no pull between comments."""
+    return np.concatenate([local.ravel(), np.zeros(crf.n_edge_weights + n_extra)])
+
+
+def _fit_crf(
+    crf: GraphCRF,
+    data: Training,
+    settings: Settings,
+    local: FloatArray,
+    rng: np.random.Generator,
+    workers: Workers,
+) -> Optimum:
+    """Joint training: L-BFGS on a loss, or one thread a step ([JMN16] Algorithm 1 and section 3.2)."""
+    infer = training_engine(settings)
+    strength = _penalty(crf, settings)
+    if settings.learner == "lbfgs" and settings.model != "joint":
+        units = np.ones(crf.n_weights)
+        pull = edge_share(crf.graphs, settings.edge_scale).sum() / max(crf.graphs.n_nodes, 1)
+        units[crf.n_node_weights :] = edge_units(pull)
+        with workers.open(crf_blocks(crf, data.labels)) as opened:
+            return minimise_blocks(
+                opened, settings, n_observed=len(data.observed), start=_start(crf, local), strength=strength,
+                units=units, n_labels=data.n_labels, largest=int(data.rows.sizes.max(initial=0)),
+            )  # fmt: skip
+    perceptron = settings.learner == "averaged"
+    step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
+    threads = np.array(
+        [g for g in range(crf.graphs.n_graphs) if (data.labels[crf.graphs.node_rows(np.array([g]))] >= 0).any()]
+    )
+    decay = np.zeros(crf.n_weights) if perceptron else strength
+    weights = minimise_sgd(
+        lambda w, g: step(w, int(g)) + decay * w,
+        np.zeros(crf.n_weights),
+        lambda epoch, generator: iter(generator.permutation(threads)),
+        n_epochs=settings.n_epochs,
+        step_size=lambda t: 1.0 if perceptron else settings.step_size / (1.0 + t / len(threads)),
+        rng=rng,
+        average=perceptron,
+    )
+    return Optimum(weights, np.nan, Convergence(True, settings.n_epochs, 0.0))
+
+
+def edge_units(pull: float) -> float:
+    """Units of edge weights, where a comment has ``pull`` edges on average.
+
+    The loss is much steeper in edge weights than in node weights; in these units it is not, and the line search does
+    not try pulls that are out of all proportion.
+    """
+    return 1.0 / max(pull, 1.0)
+
+
+def minimise_blocks(
+    blocks: Blocks,
+    settings: Settings,
+    *,
+    n_observed: int,
+    start: FloatArray,
+    strength: FloatArray,
+    units: FloatArray,
+    n_labels: int,
+    largest: int,
+) -> Optimum:
+    """The optimum of the loss of blocks of threads, of which the ``largest`` has so many comments."""
+
+    def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
+        loss = blocked_crf_loss(blocks, n_observed, objective=settings.objective, infer=infer)
+        return minimise_lbfgs(
+            in_units(l2_penalised(loss, strength), units),
+            start / units,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+        )
+
+    found = optimum(training_engine(settings))
+    if not found.convergence.converged and countable(settings, n_labels, largest):
+        # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
+        found = optimum(counting)
+    return replace(found, weights=found.weights * units)
+
+
+def in_units(
+    loss: Callable[[FloatArray], tuple[float, FloatArray]], units: FloatArray
+) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+    """The loss of weights that are measured in ``units``."""
+
+    def rescaled(weights: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = loss(weights * units)
+        return value, gradient * units
+
+    return rescaled
+
+
+def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
+    """Exact for chains, else belief propagation, which is several times faster here than counting."""
+    if settings.model == "chain":
+        return chain
+    # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
+    tol = 1e-8 if settings.objective == "marginals" else 1e-6
+    return partial(belief_propagation, tol=tol, max_iter=300, warn=False)
+
+
+def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
+    """Exact for chains and for threads whose edges share one gain, else belief propagation."""
+    if settings.model == "chain":
+        return chain
+
+    def run(graphs: Graphs) -> Marginals:
+        largest = int(np.diff(graphs.node_offsets).max(initial=0))
+        exact = not graphs.has_tables and countable(settings, graphs.n_labels, largest)
+        return counting(graphs) if exact else belief_propagation(graphs, max_iter=300)
+
+    return run
+
+
+def countable(settings: Settings, n_labels: int, largest: int) -> bool:
+    """Whether counting labels is exact for such threads, the longest of ``largest`` comments, and fast."""
+    shared = settings.model != "chain" and settings.edges == "bias"
+    return shared and n_labels == 2 and largest <= MAX_COUNTED
+
+
+def _fit_second_order(
+    data: Training, settings: Settings, local: FloatArray, features: FloatArray, scaler: Scaler | None
+) -> ThreadWeights:
+    kind = "full" if settings.edges == "full" else "ising"
+    model = SecondOrderChain(data.x, features, data.rows.sizes, data.n_labels, kind)
+    n_triples = data.n_labels**3
+    found = minimise_lbfgs(
+        l2_penalised(model.loss(data.labels), _penalty(model, settings, n_triples)),
+        _start(model, local, n_triples),
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+    )
+    nodes, edges, triples = model.split(found.weights)
+    return ThreadWeights(local, nodes, edges, triples, scaler, None, found.convergence)

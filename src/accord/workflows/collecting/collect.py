@@ -1,0 +1,306 @@
+"""Collect: what people answer, checked against what was asked, and appended to the store."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from accord.errors import InputError
+from accord.store import judgements as kept
+from accord.store import projects, questions
+from accord.store.judgements import Judgement
+from accord.store.projects import StoredItem, StoredProject
+from accord.store.tables import items, judgements
+
+__all__ = ["ANSWERS", "SKIP_REASONS", "Answer", "NextQuestion", "next_question", "record", "take_back"]
+
+# What may be answered in a project of each kind.
+ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "pairs": ("pair", "skip"),
+    "threads": ("label", "skip"),
+    "aspects": ("scores", "skip"),
+    "links": ("label", "skip"),
+    "rationales": ("spans", "skip"),
+}
+SKIP_REASONS = ("both bad", "too similar", "not understood", "other")
+
+_MAX_SPANS = 200
+_AT_ONCE = 32  # random pairs that are drawn together
+_Drawn = list[dict[str, Any]]  # rows of the queue of questions
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person answered to one question.
+
+    ``item``, ``other`` and ``shown_left`` are keys of stored texts; ``request_id`` is chosen by the sender and makes
+    sending twice harmless.
+    """
+
+    request_id: str
+    kind: str
+    item: int
+    other: int | None = None
+    value: float | None = None
+    label: str | None = None
+    scores: Mapping[str, int | None] = field(default_factory=dict)
+    spans: Sequence[tuple[int, int, int]] = ()  # (item key, start, end), characters
+    shown_left: int | None = None
+    response_ms: int | None = None
+    skip_reason: str | None = None
+    question_id: int | None = None
+
+
+@dataclass(frozen=True)
+class NextQuestion:
+    """A question with its texts, in the order in which this person sees them: the first stands left."""
+
+    question_id: int | None
+    strategy: str
+    propensity: float | None
+    model_version: int | None
+    texts: tuple[StoredItem, ...]
+
+
+def record(connection: Connection, project: StoredProject, person_id: int, answer: Answer) -> int:
+    """Check an answer and append it; returns how many rows were new (0 where it was sent before)."""
+    if not 8 <= len(answer.request_id) <= 64:
+        raise InputError(f"a request_id has 8 to 64 characters; this one has {len(answer.request_id)}. Send a UUID.")
+    allowed = ANSWERS[project.kind]
+    if answer.kind not in allowed:
+        raise InputError(
+            f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
+        )
+    wanted = {key for key in (answer.item, answer.other, *(span[0] for span in answer.spans)) if key is not None}
+    texts = projects.items_by_key(connection, project.id, wanted)
+    if len(texts) != len(wanted):
+        raise InputError(
+            f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
+        )
+    rows = _ROWS[answer.kind](project, texts, answer)
+    asked = None
+    if answer.question_id is not None:
+        asked = questions.close(connection, project.id, answer.question_id)
+    base: dict[str, Any] = {
+        "request_id": answer.request_id,
+        "person_id": person_id,
+        "response_ms": None if answer.response_ms is None else max(0, min(answer.response_ms, 86_400_000)),
+        "strategy": asked.strategy if asked else None,
+        "propensity": asked.propensity if asked else None,
+        "model_version": asked.model_version if asked else None,
+    }
+    return kept.append(
+        connection,
+        project.id,
+        [Judgement(**{**base, "part": part, **row}) for part, row in enumerate(rows)],
+    )
+
+
+def take_back(connection: Connection, project: StoredProject, person_id: int, *, request_id: str) -> str | None:
+    """Undo the person's newest answer that stands; returns the request that was undone, or ``None``."""
+    newest = kept.last_of(connection, project.id, person_id)
+    if not newest:
+        return None
+    undone = str(newest[0].request_id)
+    kept.undo(connection, project.id, person_id, request_id=request_id, undoes=undone)
+    return undone
+
+
+def _pair_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    if answer.other is None or answer.other == answer.item:
+        raise InputError("a vote compares two different texts; one was sent. Send item and other.")
+    if answer.value not in (0.0, 0.5, 1.0):
+        raise InputError(
+            f"a vote is 1 (item), 0 (other) or 0.5 (equal); {answer.value!r} was sent. Choose one of the three."
+        )
+    if answer.shown_left not in (None, answer.item, answer.other):
+        raise InputError(f"shown_left is one of the two texts of the vote; {answer.shown_left} is not.")
+    vote: dict[str, Any] = {
+        "kind": "pair",
+        "item": answer.item,
+        "other": answer.other,
+        "value": answer.value,
+        "shown_left": answer.shown_left,
+    }
+    return [vote, *_span_rows(texts, answer)]
+
+
+def _label_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    return [{"kind": "label", "item": answer.item, "label": _checked_label(project, answer.label)}]
+
+
+def _score_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    aspects = list(project.settings.get("aspects", []))
+    n_ranks = int(project.settings.get("n_ranks", 5))
+    if not answer.scores:
+        raise InputError("an answer scores at least one aspect; none was sent. Score one, or skip the text.")
+    rows: list[dict[str, Any]] = []
+    for aspect, rank in answer.scores.items():
+        if aspect not in aspects:
+            raise InputError(f"the aspects of this project are {', '.join(aspects)}; {aspect!r} is not among them.")
+        if rank is not None and not 1 <= rank <= n_ranks:
+            raise InputError(
+                f"a score is a whole number from 1 to {n_ranks}; {aspect!r} got {rank}. Choose one of them."
+            )
+        rows.append(
+            {
+                "kind": "score",
+                "item": answer.item,
+                "aspect": aspect,
+                "value": rank,
+                "status": "done" if rank is not None else "not mentioned",
+            }
+        )
+    return rows
+
+
+def _rationale_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    label: dict[str, Any] = {
+        "kind": "label",
+        "item": answer.item,
+        "label": _checked_label(project, answer.label),
+    }
+    # A text that was read and in which nothing was marked is told from one that nobody looked at.
+    return [label, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
+
+
+def _skip_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    if answer.skip_reason is not None and answer.skip_reason not in SKIP_REASONS:
+        raise InputError(f"a reason to skip is one of {', '.join(SKIP_REASONS)}; {answer.skip_reason!r} is not.")
+    return [
+        {
+            "kind": "skip",
+            "item": answer.item,
+            "other": answer.other,
+            "shown_left": answer.shown_left,
+            "status": "skipped",
+            "skip_reason": answer.skip_reason,
+        }
+    ]
+
+
+def _span_rows(texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
+    if len(answer.spans) > _MAX_SPANS:
+        raise InputError(f"an answer has at most {_MAX_SPANS} highlights; {len(answer.spans)} were sent. Remove some.")
+    rows: list[dict[str, Any]] = []
+    for key, start, end in answer.spans:
+        text = texts[key].text
+        if key not in (answer.item, answer.other):
+            raise InputError(f"a highlight lies in a text of its answer; text {key} is another one.")
+        if not 0 <= start < end <= len(text):
+            raise InputError(
+                f"a highlight lies inside its text, 0 <= start < end <= {len(text)}; [{start}, {end}) was sent. "
+                "Mark it again."
+            )
+        rows.append({"kind": "span", "item": key, "start": start, "end": end, "quote": text[start:end]})
+    return rows
+
+
+def _checked_label(project: StoredProject, label: str | None) -> str:
+    labels = list(project.settings.get("labels", []))
+    if label is None or label not in labels:
+        raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
+    return label
+
+
+_ROWS = {
+    "pair": _pair_rows,
+    "label": _label_rows,
+    "scores": _score_rows,
+    "spans": _rationale_rows,
+    "skip": _skip_rows,
+}
+
+
+def next_question(
+    connection: Connection, project: StoredProject, person_id: int, *, rng: random.Random
+) -> NextQuestion | None:
+    """The next question for a person: from the queue, or, while the queue is empty, drawn by coverage.
+
+    Returns ``None`` where the person has answered everything there is to ask.
+    """
+    leased = questions.lease(connection, project.id, person_id)
+    if leased:
+        question = leased[0]
+        keys = [question.item] if question.other is None else [question.item, question.other]
+        texts = projects.items_by_key(connection, project.id, keys)
+        order = keys if question.other is None or _left_first(keys, person_id) else keys[::-1]
+        return NextQuestion(
+            question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
+        )
+    draw = _draw_pairs if project.kind == "pairs" else _least_judged
+    drawn = draw(connection, project, person_id, rng)
+    if not drawn:
+        return None
+    question_id = questions.hold(connection, project.id, person_id, drawn[0])
+    questions.append(connection, project.id, drawn[1:])
+    keys = [key for key in (drawn[0]["item"], drawn[0]["other"]) if key is not None]
+    texts = projects.items_by_key(connection, project.id, keys)
+    order = keys if len(keys) == 1 or _left_first(keys, person_id) else keys[::-1]
+    return NextQuestion(question_id, drawn[0]["strategy"], drawn[0]["propensity"], None, tuple(texts[k] for k in order))
+
+
+def _left_first(keys: Sequence[int], person_id: int) -> bool:
+    """Which text stands left: shuffled by person and pair, but the same when the page is loaded again."""
+    low, high = sorted(keys)
+    return random.Random(f"{person_id}/{low}/{high}").random() < 0.5
+
+
+def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
+    """Uniformly random pairs, each inside one group, the first of them one that the person has not seen.
+
+    The others wait for whoever comes next: where many people ask at once, one of them looks for all.
+    """
+    groups = [(name, size) for name, size in projects.groups_of(connection, project.id) if size > 1]
+    weights = [size * (size - 1) // 2 for _, size in groups]
+    n_pairs = sum(weights)
+    seen = kept.pairs_of(connection, project.id, person_id)
+    if len(seen) >= n_pairs:
+        return []
+    pools: dict[str | None, list[int]] = {}
+    pairs: list[list[int]] = []
+    for name, _ in rng.choices(groups, weights, k=_AT_ONCE):
+        if name not in pools:
+            pools[name] = projects.keys_of_group(connection, project.id, name)
+        pairs.append(rng.sample(pools[name], 2))
+    new = next((place for place, pair in enumerate(pairs) if frozenset(pair) not in seen), None)
+    if new is None:  # nearly everything is seen: look through the rest
+        rest = (projects.keys_of_group(connection, project.id, name) for name, _ in groups)
+        pairs = [list(rng.choice([p for pool in rest for p in combinations(pool, 2) if frozenset(p) not in seen]))]
+        new = 0
+    first = pairs.pop(new)
+    different = {frozenset(pair): pair for pair in pairs if frozenset(pair) != frozenset(first)}
+    return [_asked(pair, "random", 1.0 / n_pairs) for pair in (first, *different.values())]
+
+
+def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict[str, Any]:
+    """A question as a row of the queue, chosen without a model."""
+    return {
+        "item": keys[0],
+        "other": keys[1] if len(keys) == 2 else None,
+        "strategy": strategy,
+        "propensity": propensity,
+        "model_version": 0,
+    }
+
+
+def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
+    """The text with the fewest judgements that the person has not judged; a thread's comments follow each other."""
+    counts = (
+        select(judgements.c.item, func.count().label("n"))
+        .where(judgements.c.project_id == project.id, judgements.c.kind.in_(("label", "score", "skip")))
+        .group_by(judgements.c.item)
+        .subquery()
+    )
+    done = kept.effective(project.id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
+    row = connection.execute(
+        select(items.c.id)
+        .outerjoin(counts, counts.c.item == items.c.id)
+        .where(items.c.project_id == project.id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
+        .order_by(func.coalesce(counts.c.n, 0), items.c.position)
+        .limit(1)
+    ).first()
+    return [] if row is None else [_asked([row.id], "coverage", None)]

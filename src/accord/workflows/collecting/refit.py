@@ -1,0 +1,303 @@
+"""Refit: learn from a stored project's judgements, keep the results, and fill the queue of next questions."""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.pairs.stability import pieces, stability
+from accord.store import connections, judgements, projects, questions, scores
+from accord.store.database import Database
+from accord.store.projects import StoredProject
+from accord.workflows.collecting.people import annotators
+from accord.workflows.exchange import project_of
+from accord.workflows.kinds import task_of
+
+__all__ = ["DEFAULT_MIX", "Fitted", "Refit", "refit"]
+
+# Shares of the ways in which the next question is chosen; a project's settings may hold another mix.
+DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "random": 0.15, "repeat": 0.03}
+
+# The queue holds twice as many questions as were answered since the last refit, within these bounds.
+_FEWEST, _MOST = 120, 2_000
+# A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
+_GROWTH = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model and the judgements that it has seen, for the next refit to start from."""
+
+    model: Any
+    seen: frozenset[str]
+    n_trained: int  # how many judgements there were when it was last trained from nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """What a refit did."""
+
+    model_version: int
+    n_judgements: int
+    seconds: float
+    n_questions: int
+    fitted: Fitted | None
+    is_warm: bool
+
+
+def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitted | None = None) -> Refit | None:
+    """Fit the model of a stored project to the judgements that stand; ``None`` where the project is gone.
+
+    With ``last``, what the refit before this one left, a model that can add judgements starts from there.
+    """
+    started = time.perf_counter()
+    with database.read() as connection:
+        stored = projects.get_project(connection, project_id)
+        if stored is None:
+            return None
+        newest = judgements.newest(connection, [project_id]).get(project_id, 0)
+        before = scores.get_scores(connection, project_id)
+        n_new = judgements.rows_after(connection, project_id, before.last_judgement if before else 0)
+        project = project_of(connection, stored)
+        keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
+        counts = judgements.votes_per_item(connection, project_id)
+        asked_for = connections.wants_model(connection, project_id)
+    n_judgements = project.counts["judgements"]
+    fitted, is_warm = None, False
+    try:
+        fitted, is_warm = _fit(project, last)
+        rows, summary = _results(fitted.model, project, keys)
+    except InputError as error:
+        # Too few judgements, or of one kind only: the page says so, and asking goes on.
+        rows, summary = [], {"waiting": str(error)}
+    people = [asdict(person) for person in annotators(project)]
+    size = min(_MOST, max(_FEWEST, 2 * n_new))
+    queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
+    packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
+    seconds = time.perf_counter() - started
+    # Nothing is computed while the database is locked for writing.
+    with database.write() as connection:
+        version = scores.put_scores(
+            connection,
+            project_id,
+            n_judgements=n_judgements,
+            last_judgement=newest,
+            seconds=seconds,
+            result={"rows": rows, "summary": summary, "people": people},
+        )
+        if packed is not None:
+            connections.keep_model(connection, project_id, packed, version=str(version))
+        questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
+    return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
+
+
+def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
+    """The fitted model, and whether it started from the last one."""
+    ids = project.judgement_table.column("judgement_id")
+    present = frozenset(ids.to_pylist())
+    # A judgement that was taken back cannot be taken out of a model.
+    if last is not None and last.seen <= present and len(present) <= _GROWTH * last.n_trained:
+        update = task_of(project.kind).update
+        if update is not None:
+            mask = pc.invert(pc.is_in(ids, pa.array(sorted(last.seen), pa.string())))
+            model = update(last.model, project, replace(project, judgement_table=project.judgement_table.filter(mask)))
+            if model is not None:
+                return Fitted(model, present, last.n_trained), True
+    model = task_of(project.kind).train(project, {}, lambda what, done, total: None)
+    return Fitted(model, present, len(present)), False
+
+
+def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """One row of results a text, and what is said of the whole."""
+    task = task_of(project.kind)
+    frame = (task.rank or task.predict)(model, project)
+    rows = [
+        {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
+        for row in frame.dropna(axis="columns", how="all").to_dict("records")
+    ]
+    if "aspect" in frame:
+        rows = _one_row_a_text(rows)
+    return rows, _summary(project, frame) if project.kind == "pairs" else {}
+
+
+def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
+    texts: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
+        text["p_one_mind"] = row.get("p_one_mind")
+        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+    return list(texts.values())
+
+
+def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
+    votes = project.comparisons()
+    items = votes.items
+    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
+    state = stability(
+        ranking["score"].to_numpy(),
+        ranking["low"].to_numpy(),
+        ranking["high"].to_numpy(),
+        n_votes=votes.n_votes,
+        groups=groups,
+    )
+    return {
+        "settled": state.settled,
+        "is_stable": state.is_stable,
+        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
+        "missing_joins": pieces(votes),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+        if isinstance(value, list):
+            return [_plain(v) for v in value]
+    if isinstance(value, float) and value - value != 0.0:
+        return None
+    return value
+
+
+def _choose(
+    stored: StoredProject,
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    size: int,
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
+    if stored.kind == "pairs":
+        return _choose_pairs(project, model, keys, counts, mix, size, rng)
+    return _choose_texts(project, model, keys, counts, mix, size, rng)
+
+
+def _choose_pairs(
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    mix: Mapping[str, float],
+    size: int,
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """Draw pairs from the mix; the propensity of a pair is its probability under one draw from the whole mix."""
+    groups: dict[Any, list[int]] = {}
+    frame = project.frames()["items"]
+    for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
+        groups.setdefault(group, []).append(keys[item_id])
+    pools = [pool for pool in groups.values() if len(pool) > 1]
+    sizes = [len(pool) * (len(pool) - 1) / 2 for pool in pools]
+    n_pairs = sum(sizes)
+    if not n_pairs:
+        return []
+    informative: list[tuple[int, int]] = []
+    if model is not None:
+        task = task_of("pairs")
+        asked = task.must(task.ask, "ask")(model, project, size)
+        informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
+    voted = [
+        (keys[a], keys[b])
+        for a, b in project.frames()["judgements"]
+        .query("kind == 'pair'")[["item_id", "other_id"]]
+        .itertuples(index=False, name=None)
+    ]
+    sources: dict[str, Sequence[tuple[int, int]]] = {"informative": informative, "repeat": voted}
+    shares = {
+        way: share for way, share in mix.items() if share > 0 and (way in {"random", "coverage"} or sources.get(way))
+    }
+    if not shares:
+        shares = {"random": 1.0}
+    total = sum(shares.values())
+    likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
+    queue: list[dict[str, Any]] = []
+    taken: set[frozenset[int]] = set()
+    fresh = dict(counts)
+    for _ in range(4 * size):
+        (way,) = rng.choices(list(shares), list(shares.values()))
+        if way in sources:
+            pair = list(rng.choice(sources[way]))
+        else:
+            (pool,) = rng.choices(pools, sizes)
+            pair = rng.sample(pool, 2)
+            if way == "coverage":  # the text of this group with the fewest votes, against a random other
+                fewest = min(pool, key=lambda key: (fresh.get(key, 0), rng.random()))
+                pair = [fewest, pair[0] if pair[0] != fewest else pair[1]]
+        unordered = frozenset(pair)
+        if unordered in taken:
+            continue
+        taken.add(unordered)
+        for key in pair:
+            fresh[key] = fresh.get(key, 0) + 1
+        propensity = (
+            shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
+        ) / total
+        queue.append(
+            {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
+        )
+        if len(queue) == min(size, n_pairs):
+            break
+    return queue
+
+
+def _choose_texts(
+    project: Project,
+    model: Any,
+    keys: Mapping[str, int],
+    counts: Mapping[int, int],
+    mix: Mapping[str, float],
+    size: int,
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
+    frame = project.frames()["items"]
+    questions_of_threads = set(frame["group_id"].dropna()) if project.kind == "threads" else set()
+    pool = [keys[name] for name in frame["item_id"] if name not in questions_of_threads]
+    if not pool:
+        return []
+    informative: list[int] = []
+    ask = task_of(project.kind).ask
+    if model is not None and ask is not None:
+        try:
+            asked = ask(model, project, size)
+            informative = [keys[str(name)] for name in asked["item_id"]]
+        except InputError:  # nothing is left to ask by the model: coverage and chance remain
+            informative = []
+    unseen = sorted(pool, key=lambda key: (counts.get(key, 0), rng.random()))
+    shares = {
+        "informative": mix["informative"] if informative else 0.0,
+        "coverage": mix["coverage"],
+        "random": mix["random"],
+    }
+    queue: list[dict[str, Any]] = []
+    taken: set[int] = set()
+    sources = {"informative": iter(informative), "coverage": iter(unseen)}
+    while len(queue) < min(size, len(pool)):
+        (way,) = rng.choices(list(shares), list(shares.values()))
+        key = rng.choice(pool) if way == "random" else next(sources[way], None)
+        if key is None:
+            shares[way] = 0.0
+            if not any(shares.values()):
+                break
+            continue
+        if key in taken:
+            continue
+        taken.add(key)
+        propensity = shares["random"] / sum(shares.values()) / len(pool) if way == "random" else None
+        queue.append({"item": key, "other": None, "strategy": way, "propensity": propensity})
+    return queue

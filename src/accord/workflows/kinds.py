@@ -1,0 +1,106 @@
+"""The table of kinds: the room that does the work for each kind of judgement."""
+
+from collections.abc import Callable
+
+from accord.data.task import Task
+from accord.errors import InputError
+from accord.evaluation.tables import Paper
+from accord.typing import KINDS
+
+__all__ = ["check_kind", "paper_of", "task_of"]
+
+
+def check_kind(kind: str) -> str:
+    """The kind itself, if it is one of the five."""
+    if kind not in KINDS:
+        raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {kind!r}.")
+    return kind
+
+
+def task_of(kind: str) -> Task:
+    """What can be done with one kind of judgement."""
+    return _TASKS[check_kind(kind)]()
+
+
+def paper_of(kind: str) -> Paper:
+    """The tables of the paper behind one kind of judgement."""
+    return _PAPERS[check_kind(kind)]()
+
+
+# Rooms are imported when they are asked for, so that a command loads one of them and not five.
+
+
+def _pairs() -> Task:
+    from accord.pairs.task import TASK
+
+    return TASK
+
+
+def _threads() -> Task:
+    from accord.threads.task import TASK
+
+    return TASK
+
+
+def _aspects() -> Task:
+    from accord.aspects.task import TASK
+
+    return TASK
+
+
+def _links() -> Task:
+    from accord.links.task import TASK
+
+    return TASK
+
+
+def _rationales() -> Task:
+    from accord.rationales.task import TASK
+
+    return TASK
+
+
+def _pairs_paper() -> Paper:
+    from accord.pairs.paper.tables import PAPER
+
+    return PAPER
+
+
+def _threads_paper() -> Paper:
+    from accord.threads.paper.tables import PAPER
+
+    return PAPER
+
+
+def _aspects_paper() -> Paper:
+    from accord.aspects.paper.tables import PAPER
+
+    return PAPER
+
+
+def _links_paper() -> Paper:
+    from accord.links.paper.tables import PAPER
+
+    return PAPER
+
+
+def _rationales_paper() -> Paper:
+    from accord.rationales.paper.tables import PAPER
+
+    return PAPER
+
+
+_TASKS: dict[str, Callable[[], Task]] = {
+    "pairs": _pairs,
+    "threads": _threads,
+    "aspects": _aspects,
+    "links": _links,
+    "rationales": _rationales,
+}
+_PAPERS: dict[str, Callable[[], Paper]] = {
+    "pairs": _pairs_paper,
+    "threads": _threads_paper,
+    "aspects": _aspects_paper,
+    "links": _links_paper,
+    "rationales": _rationales_paper,
+}

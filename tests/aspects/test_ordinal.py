@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logit
+
+from accord.aspects.ordinal import (
+    all_threshold_loss,
+    choose_penalty,
+    fit_all_threshold,
+    fit_cumulative,
+    fit_stacked,
+    folds,
+    median_ranks,
+    mode_ranks,
+    ordinal_probabilities,
+    rank_probabilities,
+    threshold_targets,
+)
+from accord.errors import InputError
+
+
+def texts(seed=0, n=600, d=20, m=3, noise=0.5):
+    rng = np.random.default_rng(seed)
+    weights = np.random.default_rng(99).normal(size=(d, m)) + np.random.default_rng(98).normal(size=(d, 1))
+    x = rng.normal(size=(n, d)) / np.sqrt(d)
+    return sp.csr_array(x), 1 + np.digitize(x @ weights + noise * rng.normal(size=(n, m)), [-1.5, -0.5, 0.5, 1.5])
+
+
+def test_targets_say_above_not_above_or_missing():
+    assert_array_equal(threshold_targets(np.array([[3, 0]]), 4), [[1, 1, 0, -1, -1, -1]])
+
+
+def test_probabilities_are_those_of_the_thresholds():
+    above = np.array([0.9, 0.6, 0.2])
+    assert_allclose(rank_probabilities(logit(above)[None], 1)[0, 0], [0.1, 0.3, 0.4, 0.2], atol=1e-5)
+    crossed = rank_probabilities(logit(above[[1, 0, 2]])[None], 1)
+    assert_allclose(crossed[0, 0], [0.1, 0.3, 0.4, 0.2], atol=1e-5)
+
+
+def test_the_median_minimises_expected_distance():
+    p = np.random.default_rng(0).dirichlet(np.ones(5), size=200)
+    distance = np.abs(np.arange(1, 6)[:, None] - np.arange(1, 6))
+    assert_array_equal(median_ranks(p), 1 + (p @ distance).argmin(axis=1))
+    assert_array_equal(mode_ranks(p), 1 + p.argmax(axis=1))
+
+
+def test_the_all_threshold_gradient_equals_central_differences():
+    rng = np.random.default_rng(1)
+    x, ranks = texts(n=15, d=4, m=2)
+    ranks[0, 0] = 0
+    targets = threshold_targets(ranks, 5).reshape(15, 2, 4)
+    w, b = rng.normal(size=(4, 2)), rng.normal(size=(2, 4))
+    _, by_w, by_b = all_threshold_loss(w, b, x, x.T, targets)
+    for place, gradient in enumerate((by_w, by_b)):
+        for index in np.ndindex(gradient.shape):
+            values = []
+            for step in (1e-5, -1e-5):
+                moved = [w.copy(), b.copy()]
+                moved[place][index] += step
+                values.append(all_threshold_loss(*moved, x, x.T, targets)[0])
+            assert_allclose(gradient[index], (values[0] - values[1]) / 2e-5, atol=1e-6)
+
+
+def loss(model, x, ranks):
+    return np.abs(median_ranks(ordinal_probabilities(model, x)) - ranks).mean()
+
+
+def test_every_model_beats_the_best_constant_and_takes_missing_scores():
+    x, ranks = texts()
+    fresh, truth = texts(seed=1)
+    constant = np.abs(np.median(ranks, axis=0) - truth).mean()
+    holed = np.where(np.random.default_rng(2).random(ranks.shape) < 0.2, 0, ranks)
+    rng = np.random.default_rng(3)
+    fitted = {
+        "cumulative": fit_cumulative(x, holed, n_ranks=5, rng=rng),
+        "stacked": fit_stacked(x, holed, n_ranks=5, rng=rng)[0],
+        "all_threshold": fit_all_threshold(x, holed, n_ranks=5)[0],
+    }
+    for model in fitted.values():
+        assert loss(model, fresh, truth) < 0.75 * constant
+
+
+def test_stacked_probabilities_are_calibrated_where_plain_ones_are_not():
+    x, ranks = texts(n=800, d=300, noise=1.0)
+    fresh, truth = texts(seed=1, n=800, d=300, noise=1.0)
+
+    def log_loss(model):
+        p = ordinal_probabilities(model, fresh)
+        return -np.log(np.take_along_axis(p, truth[:, :, None] - 1, axis=2)).mean()
+
+    stacked, _ = fit_stacked(x, ranks, n_ranks=5, penalty=0.01, rng=np.random.default_rng(0))
+    plain = fit_cumulative(x, ranks, n_ranks=5, penalty=0.01, rng=np.random.default_rng(0))
+    assert log_loss(stacked) < log_loss(plain) - 0.02
+
+
+def test_out_of_fold_logits_do_not_know_their_own_text():
+    """With ranks that are pure noise, out-of-fold logits carry nothing; in-sample ones would."""
+    rng = np.random.default_rng(4)
+    x, ranks = sp.csr_array(rng.normal(size=(300, 200))), rng.integers(1, 3, size=(300, 2))
+    model, held_out = fit_stacked(x, ranks, n_ranks=2, penalty=0.01, stack_penalty=0.1, rng=rng)
+    correlation = np.corrcoef(held_out[:, 0], ranks[:, 0])[0, 1]
+    assert abs(correlation) < 0.2
+    in_sample = np.asarray(x @ model.weights)[:, 0]
+    assert np.corrcoef(in_sample, ranks[:, 0])[0, 1] > 0.5
+
+
+def test_the_chosen_penalty_is_neither_extreme():
+    x, ranks = texts(n=300, d=100, noise=1.0)
+    chosen = choose_penalty(x, ranks, (1e-4, 0.3, 300.0), n_ranks=5, n_folds=3, rng=np.random.default_rng(0))
+    assert chosen == 0.3
+
+
+def test_folds_part_the_texts():
+    parts = list(folds(11, 3, np.random.default_rng(0)))
+    assert_array_equal(np.sort(np.concatenate([test for _, test in parts])), np.arange(11))
+    assert all(not set(train) & set(test) and len(train) + len(test) == 11 for train, test in parts)
+    with pytest.raises(InputError, match="2 folds"):
+        list(folds(1, 2, np.random.default_rng(0)))

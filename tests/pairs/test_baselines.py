@@ -1,0 +1,69 @@
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
+
+from accord.data.documents import Items
+from accord.errors import InputError
+from accord.pairs.baselines import (
+    LogisticDifferenceRanker,
+    LongerTextRanker,
+    PageRankRanker,
+    PairGaussianProcessClassifier,
+    PairSupportVectorClassifier,
+    ScoreRegressionRanker,
+)
+
+
+def problem(n=40, n_votes=300):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 3))
+    f = 2.0 * x[:, 0]
+    ids = np.array([f"t{k}" for k in range(n)], dtype=object)
+    texts = ["w" * int(np.exp(3 + f[k] / 2)) for k in range(n)]
+    items = Items(ids, texts=texts, features=x, groups=np.array([f"g{k % 4}" for k in range(n)], dtype=object))
+    left = rng.integers(0, n, n_votes)
+    right = (left + rng.integers(1, n, n_votes)) % n
+    y = (f[left] - f[right] + rng.normal(0, 1.4, n_votes) > 0).astype(float)
+    return pd.DataFrame({"left": ids[left], "right": ids[right]}), y, items, f
+
+
+MODELS = [
+    LongerTextRanker(),
+    PageRankRanker(),
+    LogisticDifferenceRanker(),
+    ScoreRegressionRanker(),
+    ScoreRegressionRanker(scores="pagerank"),
+    PairSupportVectorClassifier(max_pairs=150),
+    PairGaussianProcessClassifier(max_pairs=80),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__ + getattr(model, "scores", ""))
+def test_every_baseline_learns_and_is_antisymmetric(model):
+    X, y, items, f = problem()
+    model.fit(X, y, items=items)
+    p = model.predict_proba(X, items=items)
+    assert np.mean(model.predict(X, items=items) == y) > 0.7
+    turned = X.rename(columns={"left": "right", "right": "left"})
+    assert_allclose(p, model.predict_proba(turned, items=items)[:, ::-1], atol=1e-9)
+    assert np.corrcoef(model.score_items(items), f)[0, 1] > 0.7
+
+
+def test_logistic_regression_in_item_space_is_logistic_regression_on_differences():
+    X, y, items, _ = problem()
+    ours = LogisticDifferenceRanker(cs=(0.3,)).fit(X, y, items=items)
+    x = ours._features(items)
+    left, right = items.positions(X["left"]), items.positions(X["right"])
+    theirs = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(x[left] - x[right], y)
+    assert_allclose(ours.coef_, theirs.coef_[0], atol=1e-2)
+
+
+def test_baselines_say_what_they_need():
+    X, y, items, _ = problem()
+    bare = Items(items.ids)
+    with pytest.raises(InputError, match="needs features"):
+        LogisticDifferenceRanker().fit(X, y, items=bare)
+    with pytest.raises(InputError, match="there are texts"):
+        LongerTextRanker().fit(X, y, items=bare)

@@ -1,0 +1,325 @@
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+import accord
+from accord import RationaleClassifier
+from accord.data import Items, Rationales
+from accord.errors import ConvergenceWarning, InputError
+from accord.rationales import PredictedRationale
+
+FILL = ["the", "of", "a", "film", "plot", "scene", "actor", "and", "with", "in", "on", "was", "is", "it", "that", "one"]
+CUES = {"good": ["superb", "moving", "clever", "warm"], "bad": ["dull", "awful", "clumsy", "weak"]}
+
+
+def reviews(n, seed=0, *, classes=("good", "bad"), cues=CUES, noise=0.15):
+    """Texts of filler words with two cues, mostly of their own class; those of their class are highlighted."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], np.array(classes)[np.arange(n) % len(classes)]
+    for i, label in enumerate(labels):
+        words = list(rng.choice(FILL, 12))
+        for place in rng.choice(12, 2, replace=False):
+            source = classes[(i + 1) % len(classes)] if rng.random() < noise else label
+            words[place] = str(rng.choice(cues[source]))
+        texts.append(" ".join(words))
+    return texts, labels, [_cue_spans(text, cues[label]) for text, label in zip(texts, labels, strict=True)]
+
+
+def _cue_spans(text, cues):
+    spans, at = [], 0
+    for word in text.split(" "):
+        if word in cues:
+            spans.append((at, at + len(word)))
+        at += len(word) + 1
+    return spans
+
+
+def model(**settings):
+    return RationaleClassifier(**{"C": 0.1, "theta_variance": 0.1, "min_count": 1, **settings})
+
+
+def test_it_is_in_the_public_package():
+    assert accord.RationaleClassifier is RationaleClassifier
+
+
+def test_highlights_help_where_texts_are_few():
+    texts, labels, spans = reviews(14, seed=1)
+    held_out, truth, _ = reviews(400, seed=2)
+    alone = model().fit(texts, labels).score(held_out, truth)
+    taught = model().fit(texts, labels, rationales=spans).score(held_out, truth)
+    assert taught > alone + 0.02
+
+
+def test_without_rationales_it_is_logistic_regression():
+    texts, labels, _ = reviews(60)
+    fitted = model(theta_variance=0.25, tol=1e-10, value_tol=1e-15, max_iter=5000).fit(texts, labels)
+    presence = np.array([[float(w in t.split()) for w in fitted.vocabulary_[0]] for t in texts])
+    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-12, max_iter=5000).fit(presence, labels)
+    assert_allclose(fitted.class_weights_[1] - fitted.class_weights_[0], peer.coef_[0], atol=1e-6)
+    assert_allclose(fitted.predict_proba(texts), peer.predict_proba(presence), atol=1e-6)
+
+
+def test_predicted_rationales_are_the_cues():
+    texts, labels, spans = reviews(80)
+    fitted = model(C=0.3, theta_variance=1.0).fit(texts, labels, rationales=spans)
+    new, truth, marked = reviews(30, seed=5)
+    found = fitted.predict_rationales(new, truth)
+    assert all(isinstance(one, PredictedRationale) for one in found)
+    words = [new[i][a:b] for i, one in enumerate(found) for a, b in one.spans]
+    cues = [new[i][a:b] for i, marks in enumerate(marked) for a, b in marks]
+    assert len(words) >= 0.7 * len(cues)
+    best = [new[i][a:b] for i, one in enumerate(found) for a, b in one.best_spans]
+    assert np.mean([word.split()[0] in CUES["good"] + CUES["bad"] for word in best]) > 0.9
+    assert np.mean([word.split()[0] in CUES["good"] + CUES["bad"] for word in words]) > 0.9
+    first = found[0]
+    assert first.probabilities.shape == (len(first.tokens),)
+    assert ((first.probabilities >= 0) & (first.probabilities <= 1)).all()
+    assert first.spans.tolist() == first.spans_above(fitted.threshold_).tolist()
+    assert first.spans_above(0.0).tolist() == [[0, len(new[0])]]
+
+
+def test_the_class_decides_what_is_highlighted():
+    texts, labels, spans = reviews(80)
+    fitted = model(C=0.3, theta_variance=1.0).fit(texts, labels, rationales=spans)
+    text = "the superb plot was dull"
+    as_good, as_bad = (fitted.predict_rationales([text], [label])[0].probabilities for label in ("good", "bad"))
+    assert as_good[1] > as_bad[1]
+    assert as_good[4] < as_bad[4]
+
+
+def test_three_classes_and_several_annotators():
+    classes = ("good", "bad", "odd")
+    cues = {**CUES, "odd": ["strange", "weird", "surreal", "quirky"]}
+    texts, labels, spans = reviews(90, classes=classes, cues=cues)
+    who = ["ann", "bob"] * 45
+    fitted = model(C=0.3).fit(texts, labels, rationales=spans, annotator=who)
+    assert fitted.annotators_.tolist() == ["ann", "bob"]
+    assert fitted.phi_.shape == (2, len(fitted.phi_names_))
+    assert fitted.predict_proba(texts).shape == (90, 3)
+    assert_allclose(fitted.predict_proba(texts).sum(axis=1), 1.0)
+    new, truth, _ = reviews(200, seed=9, classes=classes, cues=cues)
+    assert fitted.score(new, truth) > 0.75
+    assert len(fitted.predict_rationales(new[:2], annotator="bob")) == 2
+    with pytest.raises(InputError, match="ann, bob"):
+        fitted.predict_rationales(new[:1], annotator="eve")
+
+
+def test_an_annotator_who_marks_more_has_another_phi():
+    texts, labels, spans = reviews(80)
+    wide = [[(0, len(text))] if i % 2 else marks for i, (text, marks) in enumerate(zip(texts, spans, strict=True))]
+    fitted = model(C=0.3).fit(texts, labels, rationales=wide, annotator=["few", "all"] * 40)
+    few, everything = (fitted.predict_rationales(texts[:1], annotator=who)[0].probabilities for who in ("few", "all"))
+    assert everything.mean() > few.mean() + 0.3
+
+
+def test_a_record_of_rationales_equals_spans_by_row():
+    texts, labels, spans = reviews(30)
+    spans = [None if i % 3 == 0 else marks for i, marks in enumerate(spans)]
+    rows = [(i, a, b) for i, marks in enumerate(spans) for a, b in marks or []]
+    item, start, end = np.array(rows).T
+    items = Items(np.array([f"r{i}" for i in range(30)], dtype=object), texts=np.array(texts, dtype=object))
+    annotated = np.array([marks is not None for marks in spans])
+    record = Rationales(items, item, start, end, annotated=annotated)
+    by_row = model().fit(texts, labels, rationales=spans)
+    assert_allclose(model().fit(texts, labels, rationales=record).class_weights_, by_row.class_weights_)
+    some = np.arange(4, 22)
+    part = model().fit([texts[i] for i in some], labels[some], rationales=record)
+    direct = model().fit([texts[i] for i in some], labels[some], rationales=[spans[i] for i in some])
+    assert_allclose(part.class_weights_, direct.class_weights_)
+
+
+def test_n_grams_and_given_features_stand_beside_words():
+    texts, labels, spans = reviews(60)
+    extra = np.random.default_rng(0).normal(size=(60, 3)) + 3 * (labels == "good")[:, None]
+    fitted = model(max_ngram=2, fit_intercept=True).fit(texts, labels, rationales=spans, features=extra)
+    n_words, n_pairs = map(len, fitted.vocabulary_)
+    assert n_pairs > 0
+    assert fitted.class_weights_.shape == (2, n_words + n_pairs + 3 + 1)
+    assert (fitted.predict(texts, features=extra) == labels).mean() > 0.9
+    sparse = model(max_ngram=2, fit_intercept=True).fit(texts, labels, rationales=spans, features=sp.csr_matrix(extra))
+    assert_allclose(sparse.class_weights_, fitted.class_weights_)
+    assert {len(reason.split()) for reason in fitted.explain(texts[0])["reason"]} == {1, 2}
+    with pytest.raises(InputError, match=r"shape \(60, 3\)"):
+        fitted.predict(texts)
+
+
+def test_explain_lists_the_strongest_words_first():
+    texts, labels, spans = reviews(80)
+    fitted = model(C=0.3).fit(texts, labels, rationales=spans)
+    why = fitted.explain("the superb plot was superb and dull", label="good").set_index("reason")
+    assert why.index[0] in ("superb", "dull")
+    assert why.loc["superb", "effect"] > 0 > why.loc["dull", "effect"]
+    assert why.loc["superb", ["start", "end"]].tolist() == [4, 10]
+    assert why.loc["superb", "p_highlight"] > why.loc["was", "p_highlight"]
+    assert (np.diff(why["effect"].abs()) <= 0).all()
+    assert fitted.explain("").empty
+
+
+def test_ask_prefers_texts_with_unseen_words_that_would_be_highlighted():
+    texts, labels, spans = reviews(40)
+    marks = [spans[i] if i < 10 else None for i in range(40)]
+    fitted = model(C=0.3).fit(texts, labels, rationales=marks)
+    asked = fitted.ask(5)
+    assert len(asked) == 5
+    assert set(asked["row"]) <= set(range(10, 40))
+    assert (np.diff(asked["worth"]) <= 0).all()
+    pool = ["the of a film", "superb awful clever clumsy plot"]
+    assert fitted.ask(2, pool, ["good", "good"])["row"].tolist()[0] == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"emissions": "tied"},
+        {"emissions": "free"},
+        {"method": "alternating"},
+        {"printed_prior": True, "phi_variance": 100.0},
+        {"transitions": "plain"},
+    ],
+)
+def test_every_setting_learns(settings):
+    texts, labels, spans = reviews(40)
+    new, truth, _ = reviews(200, seed=3)
+    assert model(**settings).fit(texts, labels, rationales=spans).score(new, truth) > 0.8
+
+
+def test_a_parser_may_describe_phrases():
+    texts, labels, spans = reviews(30)
+    fitted = model(transitions="syntax", parser=lambda tokens: [("S", 0, len(tokens)), ("NP", 0, 2)])
+    fitted.fit(texts, labels, rationales=spans)
+    assert "O-I/S=NP" in fitted.phi_names_
+    assert fitted.phi_.shape[1] == len(fitted.phi_names_)
+
+
+def test_auto_chooses_inside_the_training_texts_and_says_what():
+    texts, labels, spans = reviews(40)
+    fitted = RationaleClassifier(min_count=1, n_inner_folds=3).fit(texts, labels, rationales=spans)
+    assert fitted.C_ > 0
+    assert fitted.theta_variance_ > 0
+    assert fitted.C == "auto"
+    plain = RationaleClassifier(min_count=1, n_inner_folds=3).fit(texts, labels)
+    assert plain.C_ == 0
+
+
+def test_estimator_promises():
+    texts, labels, spans = reviews(30)
+    one = model()
+    parameters = one.get_params()
+    assert one.fit(texts, labels, rationales=spans) is one
+    assert one.get_params() == parameters
+    again = clone(one).fit(texts, labels, rationales=spans)
+    assert_array_equal(again.class_weights_, one.class_weights_)
+    order = np.random.default_rng(0).permutation(30)
+    shuffled = model(value_tol=1e-12).fit(
+        [texts[i] for i in order], labels[order], rationales=[spans[i] for i in order]
+    )
+    straight = model(value_tol=1e-12).fit(texts, labels, rationales=spans)
+    assert_allclose(shuffled.class_weights_, straight.class_weights_, atol=1e-3)
+    assert_array_equal(pickle.loads(pickle.dumps(one)).predict(texts), one.predict(texts))
+    with pytest.raises(NotFittedError):
+        model().predict(texts)
+
+
+def test_cross_validation_routes_the_rationales_of_each_row():
+    texts, labels, spans = reviews(36)
+    spans[0] = None
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = model().set_fit_request(rationales=True)
+        scores = cross_val_score(routed, texts, labels, cv=3, params={"rationales": spans})
+    rows = np.arange(36)
+    folds = list(StratifiedKFold(3).split(rows, labels))
+    direct = [
+        model()
+        .fit([texts[i] for i in train], labels[train], rationales=[spans[i] for i in train])
+        .score([texts[i] for i in test], labels[test])
+        for train, test in folds
+    ]
+    assert_allclose(scores, direct)
+
+
+def test_bad_input_is_refused_in_one_sentence():
+    texts, labels, spans = reviews(20)
+    spans[3] = [(0, len(texts[3]) + 1)]
+    with pytest.raises(InputError, match=r"inside its text.*row 4"):
+        model().fit(texts, labels, rationales=spans)
+    spans[3] = [(0, 3, "bad" if labels[3] == "good" else "good")]
+    with pytest.raises(InputError, match="must speak for its text's class"):
+        model().fit(texts, labels, rationales=spans)
+    with pytest.raises(InputError, match="two classes or more"):
+        model().fit(texts, ["good"] * 20)
+    with pytest.raises(InputError, match="20 texts and 3 classes"):
+        model().fit(texts, labels[:3])
+    with pytest.raises(InputError, match="'auto'"):
+        model(C="much").fit(texts, labels)
+    with pytest.raises(InputError, match="above 0"):
+        model(theta_variance=0).fit(texts, labels)
+    with pytest.raises(InputError, match="joint, alternating"):
+        model(method="magic").fit(texts, labels)
+    with pytest.raises(InputError, match="this model saw none"):
+        model().fit(texts, labels).predict_rationales(texts)
+    with pytest.raises(InputError, match="bad, good"):
+        model().fit(texts, labels, rationales=[[]] * 20).predict_rationales(texts[:1], ["fair"])
+
+
+def test_overlapping_spans_count_once():
+    texts, labels, spans = reviews(20)
+    doubled = [[*marks, *marks] for marks in spans]
+    once, twice = (model().fit(texts, labels, rationales=marks).class_weights_ for marks in (spans, doubled))
+    assert_array_equal(once, twice)
+
+
+def test_an_empty_text_is_an_ordinary_text():
+    texts, labels, spans = reviews(20)
+    texts[0], spans[0] = "", []
+    fitted = model().fit(texts, labels, rationales=spans)
+    assert_allclose(fitted.predict_proba([""]), [[0.5, 0.5]])
+    assert fitted.predict_rationales([""])[0].spans.shape == (0, 2)
+
+
+def test_a_class_with_one_text_is_learnt_with_given_strengths_and_refused_by_auto():
+    texts, labels, spans = reviews(11)
+    labels = np.array(["good"] * 10 + ["bad"])
+    spans = [_cue_spans(text, CUES[label]) for text, label in zip(texts, labels, strict=True)]
+    assert model().fit(texts, labels, rationales=spans).classes_.tolist() == ["bad", "good"]
+    with pytest.raises(InputError, match="'bad' has one"):
+        RationaleClassifier(min_count=1).fit(texts, labels, rationales=spans)
+
+
+def test_a_fit_that_is_cut_short_warns():
+    texts, labels, spans = reviews(20)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model(max_iter=2).fit(texts, labels, rationales=spans)
+
+
+def test_texts_that_share_no_word_are_refused():
+    with pytest.raises(InputError, match="none occurs 4 times"):
+        model(min_count=4).fit(["good film", "bad plot"], ["+", "-"])
+
+
+@pytest.mark.parametrize(("y", "spans", "settings", "message"), [
+    (["+", None], None, {}, "row 2 has none"), ([["+"], ["-"]], None, {}, r"shape is \(2, 1\)"),
+    (["+", "-"], [(0, 4), None], {}, "whole characters; row 1 has 0"),
+    (["+", "-"], [[(0.5, 4)], None], {}, "whole characters; row 1"),
+    (["+", "-"], None, {"phi_variance": 0.0}, "phi_variance must be above 0"),
+    (["+", "-"], None, {"n_inner_folds": 1}, "n_inner_folds must be at least 2"),
+])  # fmt: skip
+def test_wrong_classes_spans_and_settings_are_refused(y, spans, settings, message):
+    with pytest.raises(InputError, match=message):
+        model(**settings).fit(["good film", "bad plot"], y, rationales=spans)
+
+
+def test_one_string_is_not_a_list_of_texts():
+    fitted = model().fit(["good film", "bad plot"], ["+", "-"])
+    for wrong in (fitted.predict, lambda text: fitted.ask(1, text)):
+        with pytest.raises(InputError, match="this is one string, 'good'"):
+            wrong("good")
+    with pytest.raises(InputError, match="n must be at least 0"):
+        fitted.ask(-1)
