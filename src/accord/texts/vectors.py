@@ -136,8 +136,8 @@ def open_vectors(vectors: Any) -> Encoder:
             f"model2vec:{name} or sentence-transformers:{name}."
         )
     if not library:
-        config = path / "config.json"
-        static = config.is_file() and "model2vec" in config.read_text(encoding="utf-8")
+        modules = path / "modules.json"  # what sentence-transformers puts together; model2vec has one static table
+        static = not modules.is_file() or "StaticEmbedding" in modules.read_text(encoding="utf-8")
         library = "model2vec" if static else "sentence-transformers"
     return _LIBRARIES[library](str(name))
 
