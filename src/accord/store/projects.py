@@ -143,7 +143,7 @@ class Admission:
 
 
 def admit(connection: Connection, token: str, project_id: int) -> Admission | None:
-    """Who holds a session token and what that person may do in a project; ``None`` where the token is unknown or too old."""
+    """Who holds a session token, and the role in a project; ``None`` where the token is unknown or too old."""
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
