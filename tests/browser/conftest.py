@@ -3,12 +3,16 @@
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import closing
+import uuid
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -64,45 +68,105 @@ def wait_for(url, seconds=60.0):
             time.sleep(0.2)
 
 
+KINDS = {
+    "pairs": {},
+    "threads": {"labels": ["Good", "Bad"]},
+    "aspects": {"aspects": ["food", "service"], "n_ranks": 5},
+    "rationales": {"labels": ["for", "against"]},
+    "links": {"labels": ["yes", "no"]},
+}
+
+
+@dataclass
+class Place:
+    """A studio as people run it, with one project a kind, and people who come by cookie."""
+
+    folder: Path
+    url: str = ""  # of the database
+    keys: dict = field(default_factory=dict)
+    port: int = 0
+    process: object = None
+    environment: dict = field(default_factory=dict)
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @contextmanager
+    def database(self):
+        database = open_database(self.url, upgrade=False)
+        yield database
+        database.close()
+
+    def prepare(self, texts=TEXTS, n_threads=1):
+        """Make the projects."""
+        self.url = f"sqlite:///{self.folder / 'studio.db'}"
+        database = open_database(self.url)
+        with database.write() as c:
+            first = people.create_person(c, "Keeper", password_hash=None)
+            for kind, settings in KINDS.items():
+                key = self.keys[kind] = projects.create_project(
+                    c, name=f"About {kind}", kind=kind, settings=settings, created_by=first.id,
+                    guidelines="Read both, then choose. There is no wrong answer.",
+                )  # fmt: skip
+                rows = []
+                for place in range(n_threads if kind == "threads" else 1):
+                    name = "Ban bottled water?" if place == 0 else f"Ban bottled water, case {place}?"
+                    if kind == "threads":
+                        rows.append({"item_id": name, "text": "Should we ban bottled water?", "group_id": name})
+                    rows += [
+                        {"item_id": f"t{place}-{i}", "text": text, "group_id": name, "author_id": f"u{i}"}
+                        for i, text in enumerate(texts[:6] if kind == "threads" and n_threads > 1 else texts)
+                    ]
+                projects.add_items(c, key, rows)
+                if kind == "pairs":
+                    judgements.append(c, key, some_votes(projects.find_items(c, key)[0]))
+        database.close()
+        self.port = free_port()
+
+    def start(self):
+        """Start the studio; it is ready when this returns."""
+        command = [sys.executable, "-m", "accord", "studio", "--demo", "--database", self.url, "--port", str(self.port)]
+        self.process = subprocess.Popen(
+            command, env={**os.environ, "OMP_NUM_THREADS": "1", **self.environment}, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        wait_for(self.address)
+
+    def kill(self):
+        """Kill the studio and its worker at once."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def person(self, role="owner"):
+        """Somebody with a role in every project, and the session."""
+        with self.database() as database, database.write() as c:
+            person = people.create_person(c, f"Person {uuid.uuid4().hex[:8]}", password_hash=None)
+            for key in self.keys.values():
+                people.add_member(c, key, person.id, role)
+            return person, people.start_session(c, person.id)
+
+    def enter(self, context, role="owner"):
+        """A page of somebody who is signed in by cookie."""
+        person, session = self.person(role)
+        context.add_cookies([{"name": "accord_session", "value": session, "url": self.address, "httpOnly": True}])
+        return person, context.new_page()
+
+
 @pytest.fixture(scope="session")
-def studio_url(tmp_path_factory):
-    """The address of a studio with one project a kind, run as people run it."""
-    folder = tmp_path_factory.mktemp("studio")
-    url = f"sqlite:///{folder / 'studio.db'}"
-    database = open_database(url)
-    with database.write() as c:
-        first = people.create_person(c, "Keeper", password_hash=None)
-        for kind, settings in [
-            ("pairs", {}),
-            ("threads", {"labels": ["Good", "Bad"]}),
-            ("aspects", {"aspects": ["food", "service"], "n_ranks": 5}),
-            ("rationales", {"labels": ["for", "against"]}),
-            ("links", {"labels": ["yes", "no"]}),
-        ]:
-            key = projects.create_project(
-                c, name=f"About {kind}", kind=kind, settings=settings, created_by=first.id,
-                guidelines="Read both, then choose. There is no wrong answer.",
-            )  # fmt: skip
-            rows = [
-                {"item_id": f"t{i}", "text": text, "group_id": "Ban bottled water?", "author_id": f"u{i}"}
-                for i, text in enumerate(TEXTS)
-            ]
-            if kind == "threads":
-                question = {"item_id": "Ban bottled water?", "text": "Should we ban bottled water?"}
-                rows = [{**question, "group_id": "Ban bottled water?"}, *rows]
-            projects.add_items(c, key, rows)
-            if kind == "pairs":
-                judgements.append(c, key, some_votes(projects.find_items(c, key)[0]))
-    database.close()
-    port = free_port()
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "accord", "studio", "--demo", "--database", url, "--port", str(port)]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    wait_for(address)
-    yield address
-    process.terminate()
-    process.wait(timeout=20)
+def place(tmp_path_factory):
+    """A running studio."""
+    place = Place(tmp_path_factory.mktemp("studio"))
+    place.prepare()
+    place.start()
+    yield place
+    place.kill()
+
+
+@pytest.fixture(scope="session")
+def studio_url(place):
+    """The address of the running studio."""
+    return place.address
 
 
 @pytest.fixture(scope="session")
@@ -119,15 +183,14 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, studio_url):
-    """A guest on the list of projects."""
-    context = browser.new_context(base_url=studio_url, viewport={"width": 1100, "height": 800})
-    page = context.new_page()
+def page(browser, place):
+    """An owner on the list of projects."""
+    context = browser.new_context(base_url=place.address, viewport={"width": 1100, "height": 800})
+    _, page = place.enter(context)
     failures = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda message: failures.append(message.text) if message.type == "error" else None)
     page.goto("/")
-    page.get_by_role("button", name="Start").click()
     page.get_by_role("heading", name="Projects").wait_for()
     yield page
     context.close()
