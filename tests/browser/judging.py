@@ -8,7 +8,8 @@ READY = """() => {
   const root = document.getElementById("judge");
   if (root.dataset.busy === "true" || root.classList.contains("hidden")) return false;
   const drawn = [...root.querySelectorAll("[data-drawn]")];
-  return drawn.length ? drawn.every((box) => box.textContent) : !!root.querySelector(".comment.current:not([data-given])");
+  if (drawn.length) return drawn.every((box) => box.textContent);
+  return !!root.querySelector(".comment.current:not([data-given])");
 }"""
 EMPTY = "() => !Object.keys(localStorage).some((place) => place.startsWith('accord-outbox'))"
 
@@ -64,6 +65,9 @@ def _label(page, n):
     (text,) = drawn(page)
     page.keyboard.press("12"[n % 2])
     return "links", (text,), ("yes", "no")[n % 2]
+
+
+ANSWERS = {"pairs": _vote, "threads": _label_comment, "aspects": _score, "rationales": _highlight, "links": _label}
 
 
 def stored(place, person_id):

@@ -4,8 +4,9 @@ import os
 
 import pytest
 from judging import EMPTY, answer, open_page, stored
+from places import KINDS, TEXTS, Place
 
-from conftest import KINDS, TEXTS, Place
+from accord.store import people
 
 pytestmark = pytest.mark.browser
 
@@ -48,8 +49,6 @@ def test_an_ended_session_keeps_the_answer_until_somebody_signs_in_again(browser
     shown = answer(page, "links", 0)
     page.get_by_text("Your answer is kept").wait_for()
     assert stored(place, person.id) == []
-    from accord.store import people
-
     with place.database() as database, database.write() as c:
         session = people.start_session(c, person.id)
     context.add_cookies([{"name": "accord_session", "value": session, "url": place.address, "httpOnly": True}])
