@@ -38,6 +38,15 @@ def save_model(model: Any, path: str | Path, *, kind: str, project: Project | No
     """Write a fitted estimator with its description; an existing file is replaced in one step.
 
     A model that was not trained on a project has no fingerprint of its data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from accord import BradleyTerryRanker, load_model, save_model
+    >>> ranker = BradleyTerryRanker().fit([("tea", "coffee")], [1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_model(save_model(ranker, f"{folder}/drinks.accord", kind="pairs")).model.rank()["item_id"].tolist()
+    ['tea', 'coffee']
     """
     import skops.io
 
@@ -61,7 +70,14 @@ def save_model(model: Any, path: str | Path, *, kind: str, project: Project | No
 
 
 def load_model(path: str | Path) -> SavedModel:
-    """Read what :func:`save_model` wrote; a file that holds other types than Accord's own is refused."""
+    """Read what :func:`save_model` wrote; a file that holds other types than Accord's own is refused.
+
+    Examples
+    --------
+    >>> load_model("nowhere.accord")
+    Traceback (most recent call last):
+    accord.errors.InputError: there is no model file nowhere.accord. Make one with 'accord train'.
+    """
     import skops.io
 
     path = Path(path)
