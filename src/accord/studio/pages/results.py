@@ -57,10 +57,10 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
     """Names and cells of the columns beside the text."""
     if kind == "aspects":
         lines = [
-            [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_one_mind"))]
+            [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_all_equal"))]
             for row in rows
         ]
-        return [*aspects, "of one mind"], lines
+        return [*aspects, "all equal"], lines
     return ["label", "how sure"], [
         [_cell(row.get("label")), "given by people" if row.get("given") else _percent(row.get("probability"))]
         for row in rows
@@ -70,8 +70,7 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
 def _score(found: dict[str, Any] | None) -> str:
     if not found or found.get("rank") is None:
         return ""
-    given = found.get("score")
-    return f"{found['rank']:g} ({_percent(found.get('probability'))})" + (f", given {given:g}" if given else "")
+    return f"{found['rank']:g} ({'given' if found.get('given') else _percent(found.get('probability'))})"
 
 
 def _percent(share: float | None) -> str:
@@ -199,7 +198,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
     )
 
 
-_FACTS = {"p_best": "chance of being best", "n_votes": "votes", "probability": "how sure", "p_one_mind": "of one mind"}
+_FACTS = {"p_best": "chance of being best", "n_votes": "votes", "probability": "how sure", "p_all_equal": "all equal"}
 
 
 def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
