@@ -29,9 +29,18 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.typing import KINDS, FloatArray, IntArray, ObjectArray
 
-__all__ = ["ITEMS", "JUDGEMENTS", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
+__all__ = ["ITEMS", "JUDGED", "JUDGEMENTS", "LEARNT", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
 
 SCHEMA_VERSION = 1
+# What one row of the table of judgements says, and which of these the model of each kind learns from.
+JUDGED = ("pair", "label", "score", "span", "rank")
+LEARNT: Mapping[str, tuple[str, ...]] = {
+    "pairs": ("pair",),
+    "threads": ("label",),
+    "aspects": ("score",),
+    "links": ("label",),
+    "rationales": ("label", "span"),
+}
 _CODED = pa.dictionary(pa.int32(), pa.string())  # ids and labels: few values, many rows
 
 ITEMS = pa.schema(
@@ -47,7 +56,7 @@ ITEMS = pa.schema(
 JUDGEMENTS = pa.schema(
     [
         ("judgement_id", pa.string()),
-        ("kind", _CODED),  # pair | label | score | span | rank
+        ("kind", _CODED),  # one of JUDGED
         ("item_id", _CODED),
         ("other_id", _CODED),
         ("aspect", _CODED),

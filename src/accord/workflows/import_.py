@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
-from accord.data.project import Project, new_folder, write_manifest
+from accord.data.project import LEARNT, Project, new_folder, write_manifest
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.rows import Context
 from accord.data.reading.schemas import Matched, match
@@ -23,14 +23,6 @@ from accord.workflows.kinds import check_kind
 __all__ = ["TABLES", "Imported", "import_files", "import_tables", "project_of_files", "project_of_tables"]
 
 TABLES = "tables"  # the name of the format of plain tables
-# The kinds of judgement that the model of each kind learns from.
-_LEARNT = {
-    "pairs": ("pair",),
-    "threads": ("label",),
-    "aspects": ("score",),
-    "links": ("label",),
-    "rationales": ("label", "span"),
-}
 
 
 @dataclass(frozen=True)
@@ -252,10 +244,10 @@ def _read_format(
         kind, reason = _kind(reading, grouped)
         if items.num_rows:
             context.assumed[f"this is a project of {kind}, because {reason}; name the kind to say otherwise"] += 1
-    elif reading.n_judgements and not set(_LEARNT[kind]) & set(reading.n_judgements):
+    elif reading.n_judgements and not set(LEARNT[kind]) & set(reading.n_judgements):
         kinds = ", ".join(reading.n_judgements)
         context.assumed[
-            f"a project of {kind} learns from {' and '.join(_LEARNT[kind])}; all that was read is {kinds}"
+            f"a project of {kind} learns from {' and '.join(LEARNT[kind])}; all that was read is {kinds}"
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
     imported = _finished(kind, form.name, reading, items, files)
