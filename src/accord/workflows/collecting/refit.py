@@ -135,7 +135,7 @@ def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in rows:
         text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
         text["p_all_equal"] = row.get("p_all_equal")
-        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
     return list(texts.values())
 
 
