@@ -132,7 +132,7 @@ def unpack_model(packed: bytes) -> SavedModel:
 def replace_answer(
     connection: Connection, project_id: int, answer: ForeignAnswer, rows: Sequence[Judgement] | None
 ) -> tuple[int, int]:
-    """Let an answer that another program keeps stand as it is there now; returns how many rows are new and taken back.
+    """Make an answer what it is in the other program now; returns the number of rows added and taken back.
 
     ``rows`` of ``None`` says that it was deleted. An answer that comes again changes nothing, nor does one that is
     older than what is stored, nor anything that comes after the deletion.

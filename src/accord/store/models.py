@@ -53,6 +53,15 @@ def save_model(model: Any, path: str | Path, *, kind: str, project: Project | No
     A model that was not trained on a project has no fingerprint of its data. Where a model is run (``n_jobs``,
     ``client``, ``cache_dir``) is not saved. A model that holds a function, or an object that is not in the table of
     types, is refused with the place where it stands.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from accord import BradleyTerryRanker, load_model, save_model
+    >>> ranker = BradleyTerryRanker().fit([("tea", "coffee")], [1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_model(save_model(ranker, f"{folder}/drinks.accord", kind="pairs")).model.rank()["item_id"].tolist()
+    ['tea', 'coffee']
     """
     tree, arrays = flatten(model)
     document = {
@@ -81,6 +90,12 @@ def load_model(path: str | Path) -> SavedModel:
 
     The whole file is checked before anything that it names is imported and before any array is read, and no array can
     be larger than the file.
+
+    Examples
+    --------
+    >>> load_model("nowhere.accord")
+    Traceback (most recent call last):
+    accord.errors.InputError: there is no model file nowhere.accord. Make one with 'accord train'.
     """
     path = Path(path)
     if not path.is_file():
