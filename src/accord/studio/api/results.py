@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
-from accord.store.scores import get_scores
+from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Key, Owner, Studio, Viewer
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
@@ -21,7 +21,10 @@ router = APIRouter(prefix="/projects/{project_id}", tags=["results"])
 
 
 class ResultsAnswer(BaseModel):
-    """What the model last said; ``fitted_at`` is empty before the first fit."""
+    """What the model last said; ``fitted_at`` is empty before the first fit.
+
+    ``problem`` says to owners why the last fit failed; it is empty where it did not.
+    """
 
     model_version: int
     n_judgements: int
@@ -29,6 +32,7 @@ class ResultsAnswer(BaseModel):
     total: int
     rows: list[dict[str, Any]]
     summary: dict[str, Any]
+    problem: str | None = None
 
 
 @router.get("/results", responses={401: {}, 404: {}})
@@ -41,15 +45,20 @@ def results(
     """The model's results: the ranking of a pairs project, the predictions of the others."""
     with studio.database.read() as connection:
         found = get_scores(connection, access.project.id)
+        rows = result_rows(connection, access.project.id, offset=offset, limit=limit)
+        failure = get_failure(connection, access.project.id) if access.may("owner") else None
+    problem = None if failure is None else failure.sentence
     if found is None:
-        return ResultsAnswer(model_version=0, n_judgements=0, fitted_at=None, total=0, rows=[], summary={})
-    rows = found.result.get("rows", [])
+        return ResultsAnswer(
+            model_version=0, n_judgements=0, fitted_at=None, total=0, rows=[], summary={}, problem=problem
+        )
     return ResultsAnswer(
         model_version=found.model_version,
         n_judgements=found.n_judgements,
         fitted_at=found.fitted_at,
-        total=len(rows),
-        rows=rows[offset : offset + limit],
+        total=found.n_rows,
+        rows=rows,
+        problem=problem,
         summary=found.result.get("summary", {}),
     )
 
@@ -58,11 +67,10 @@ def results(
 def result_of(key: Key, access: Viewer, studio: Studio) -> dict[str, Any]:
     """What the model says of one text."""
     with studio.database.read() as connection:
-        found = get_scores(connection, access.project.id)
-    for row in found.result.get("rows", []) if found else []:
-        if row.get("key") == key:
-            return dict(row)
-    raise HTTPException(404, "the model has not said anything about this text yet.")
+        found = results_of(connection, access.project.id, [key])
+    if key not in found:
+        raise HTTPException(404, "the model has not said anything about this text yet.")
+    return found[key]
 
 
 def _export_name(form: Annotated[str, Query(alias="format", max_length=40)] = "csv") -> str:
