@@ -120,3 +120,8 @@ def plain_mean_field(graphs, n_steps):
             bounds.append(bound)
             kept, b = b, b + step * (aim - b) if left else b
     return b, bounds
+
+
+def to_utf16(text, offset):
+    """The offset in UTF-16 code units of a code point."""
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
