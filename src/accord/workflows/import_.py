@@ -20,7 +20,7 @@ from accord.errors import InputError
 from accord.typing import KINDS, Progress
 from accord.workflows.kinds import check_kind
 
-__all__ = ["TABLES", "Imported", "import_files", "import_tables", "project_of_files", "project_of_tables"]
+__all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 TABLES = "tables"  # the name of the format of plain tables
 
@@ -88,20 +88,6 @@ def import_files(
 
     imported = _all_or_nothing(read, out, drop_bad=drop_bad)
     return replace(imported, assumed={**dict.fromkeys(reasons, 1), **imported.assumed})
-
-
-def import_tables(
-    kind: str,
-    paths: Sequence[str | Path],
-    out: str | Path | None,
-    *,
-    rules: Rules | None = None,
-    drop_bad: bool = False,
-    progress: Progress = lambda what, done, total: None,
-) -> Imported:
-    """Read plain tables into a new project's folder; with ``out=None`` only look. See :func:`import_files`."""
-    check_kind(kind)
-    return import_files(paths, out, kind=kind, form=TABLES, rules=rules, drop_bad=drop_bad, progress=progress)
 
 
 def project_of_files(paths: Sequence[str | Path], **settings: Any) -> Project:

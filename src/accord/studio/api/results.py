@@ -1,6 +1,5 @@
 """What the judgements say: results of the model, and files to take away."""
 
-import csv
 import tempfile
 import zipfile
 from datetime import datetime
@@ -19,11 +18,6 @@ from accord.workflows.export import FORMATS, export_as
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["results"])
-
-# A cell may hold a long text.
-csv.field_size_limit(2**31 - 1)
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ResultsAnswer(BaseModel):
@@ -109,35 +103,9 @@ def export_project(
             (folder / "not-exported.txt").write_text("".join(lines), encoding="utf-8")
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-                _disarm(path)
                 archive.write(path, path.relative_to(folder))
         content = packed.read_bytes()
     name = f"accord-project-{access.project.id}-{form}.zip"
     return Response(
         content, media_type="application/zip", headers={"content-disposition": f'attachment; filename="{name}"'}
     )
-
-
-def _disarm(path: Path) -> None:
-    """Put an apostrophe before what a spreadsheet would run as a formula."""
-    separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix)
-    if separator is None:
-        return
-    safe = path.with_name(f"{path.name}.part")
-    with path.open(encoding="utf-8", newline="") as rows, safe.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-        # A cell with a carriage return must be quoted, which the writer does by itself.
-        writer.writerows([[_harmless(cell) for cell in row] for row in csv.reader(rows, delimiter=separator)])
-    safe.replace(path)
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

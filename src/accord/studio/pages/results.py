@@ -74,8 +74,7 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
 def _score(found: dict[str, Any] | None) -> str:
     if not found or found.get("rank") is None:
         return ""
-    given = found.get("score")
-    return f"{found['rank']:g} ({_percent(found.get('probability'))})" + (f", given {given:g}" if given else "")
+    return f"{found['rank']:g} ({'given' if found.get('given') else _percent(found.get('probability'))})"
 
 
 def _percent(share: float | None) -> str:

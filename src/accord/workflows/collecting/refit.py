@@ -144,7 +144,7 @@ def _one_row_a_text(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         text: dict[str, Any] = {}
         for row in aspects:
             text = text or {"key": row["key"], "item_id": item_id, "p_all_equal": row.get("p_all_equal"), "aspects": {}}
-            text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+            text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
         yield text
 
 
