@@ -15,6 +15,7 @@ from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Access, Key, Studio, Viewer
 from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
+from accord.workflows.collecting.suggest import marked_spans
 
 __all__ = ["router"]
 
@@ -84,8 +85,7 @@ def _percent(share: float | None) -> str:
 def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
     """The text, with the words marked that the model would highlight."""
     text = _title(item, row)
-    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
-    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
+    return _pieces(text, [(a, b) for a, b in marked_spans(row) if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
