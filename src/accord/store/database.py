@@ -18,7 +18,6 @@ from sqlalchemy.exc import (
     DBAPIError,
     NoSuchModuleError,
     OperationalError,
-    SQLAlchemyError,
 )
 
 from accord.errors import InputError, MissingDependencyError
@@ -26,15 +25,13 @@ from accord.errors import InputError, MissingDependencyError
 __all__ = [
     "Connection",
     "Database",
-    "DatabaseError",
     "DatabaseGoneError",
     "UnstorableError",
     "open_database",
     "wait_until_open",
 ]
 
-# What callers of the store name: whatever the database reports, that it does not answer, that it cannot hold a value.
-DatabaseError = SQLAlchemyError
+# What callers of the store name: that the database does not answer, and that it cannot hold a value.
 DatabaseGoneError = OperationalError
 UnstorableError = DataError
 

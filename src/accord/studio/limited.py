@@ -23,12 +23,16 @@ _LOG = logging.getLogger("accord.limited")
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
 
+_is_prepared = False
+
 Result = TypeVar("Result")
 
 
 def prepare(*modules: str) -> None:
     """Import what processes need once, beside what else goes on; each is then a fork of that, and starts at once."""
-    if _METHOD == "forkserver":
+    global _is_prepared
+    if _METHOD == "forkserver" and not _is_prepared:
+        _is_prepared = True
         from multiprocessing import forkserver
 
         _CONTEXT.set_forkserver_preload(["accord.studio.limited_work", *modules])
@@ -42,6 +46,7 @@ class Limits:
     seconds: float
     megabytes: int
     cure: str
+    nice: int = 0  # how far it stands back behind other processes, up to 19
 
 
 class FailedError(Exception):
@@ -59,6 +64,7 @@ class Job:
     """
 
     def __init__(self, work: Callable[..., Any], *arguments: Any, limits: Limits) -> None:
+        prepare()
         self.limits, self.started = limits, time.monotonic()
         self._ours, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(target=_child, args=(theirs, limits, work, arguments), daemon=True)
@@ -153,7 +159,7 @@ def _end_with(parent: Connection) -> None:
 
 def _limit(limits: Limits) -> None:
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(limits.nice)
     try:
         import resource
     except ImportError:  # not on Windows

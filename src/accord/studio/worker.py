@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from accord.errors import InputError
 from accord.store import judgements, projects, questions, scores
-from accord.store.database import Database, DatabaseError, wait_until_open
+from accord.store.database import Database, wait_until_open
 from accord.store.people import now
 from accord.studio.limited import FailedError, Job, Limits, prepare
 from accord.studio.limited_work import refit_project
@@ -35,7 +35,7 @@ def refit_limits() -> Limits:
     seconds = float(os.environ.get("ACCORD_REFIT_SECONDS", "900"))
     megabytes = int(os.environ.get("ACCORD_REFIT_MEGABYTES", "2048"))
     cure = "Raise ACCORD_REFIT_SECONDS or ACCORD_REFIT_MEGABYTES where the studio is started, or split the project."
-    return Limits(seconds, megabytes, cure)
+    return Limits(seconds, megabytes, cure, nice=19)
 
 
 @dataclass
@@ -124,11 +124,12 @@ def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     worker = Worker(wait_until_open(url, seconds=60.0), url)
     while os.getppid() == parent:
         try:
-            worker.turn()
-        except DatabaseError:
-            _LOG.exception("the database did not answer; trying again")
+            ended = worker.turn()
+        except Exception:  # noqa: BLE001 - most often the database does not answer; whatever it is, the work goes on
+            _LOG.exception("the worker could not go on; trying again")
+            ended = []
             time.sleep(2.0)
-        time.sleep(0.2 if worker.is_busy else pause)
+        time.sleep(0.1 if ended else pause)
     worker.stop()
 
 
