@@ -77,7 +77,7 @@ class _Folder:
     def _place(self, name: str) -> Path:
         """Where a file of this name goes: inside the folder, whatever the name says."""
         parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
-        safe = [_UNHARMFUL.sub("_", part).lstrip(". ")[-100:] for part in parts[-5:]]
+        safe = [_short(_UNHARMFUL.sub("_", part).lstrip(". ")) for part in parts[-5:]]
         path = self.root.joinpath(*(safe or ["upload"]))
         path = path.with_suffix(path.suffix.lower())
         taken = path.exists()
@@ -107,6 +107,11 @@ class _Folder:
                                 "Split them."
                             )
                         out.write(chunk)
+
+
+def _short(name: str) -> str:
+    """The end of a name, as many characters as a file system takes (in bytes)."""
+    return name.encode()[-200:].decode(errors="ignore")
 
 
 def _sorted_out(root: Path, config: Path | None) -> Received:

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from accord.data.reading.separators import Dialect, dialect_of
+from accord.data.reading.spreadsheets import read_back
 from accord.errors import InputError, MissingDataError
 
 __all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source", "suffix_of"]
@@ -125,7 +126,7 @@ def _csv_blocks(
     try:
         for block in _open_csv(path, dialect, convert):
             last = block if block.num_rows else last
-            yield block.select(list(wanted))
+            yield read_back(block.select(list(wanted)))
     except pa.ArrowInvalid as error:
         raise _csv_error(path, error) from None
     if last is not None:
