@@ -115,3 +115,8 @@ def plain_mean_field(graphs, n_sweeps):
         edges = sum(b[p] @ t @ b[q] for (p, q), t in zip(full.edges, full.edge_scores, strict=True))
         bounds.append(float(np.sum(b * full.node_scores) + entropy + edges))
     return b, bounds
+
+
+def to_utf16(text, offset):
+    """The offset in UTF-16 code units of a code point."""
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2

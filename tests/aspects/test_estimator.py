@@ -86,7 +86,7 @@ def test_every_choice_of_good_grief_works(settings):
     assert ranking_loss(Y[TEST], ranker.predict(X[TEST])) < 0.9
     if "alpha" in settings:
         assert (ranker.ranker_.alpha, ranker.ranker_.n_epochs) == (1.0, 2)
-    p = ranker.predict_one_mind(X[TEST])
+    p = ranker.predict_all_equal(X[TEST])
     assert ((p > 0) & (p < 1)).all()
 
 
@@ -94,9 +94,9 @@ def test_the_oracle_helps_and_must_be_told_the_truth():
     oracle = small("good_grief", agreement="oracle").fit(X[TRAIN], Y[TRAIN], development=(X[TEST], Y[TEST]))
     plain = small("prank").fit(X[TRAIN], Y[TRAIN], development=(X[TEST], Y[TEST]))
     equal = (Y[TEST] == Y[TEST][:, :1]).all(axis=1)
-    told = ranking_loss(Y[TEST], oracle.predict(X[TEST], one_mind=equal))
+    told = ranking_loss(Y[TEST], oracle.predict(X[TEST], all_equal=equal))
     assert told < ranking_loss(Y[TEST], plain.predict(X[TEST]))
-    with pytest.raises(InputError, match="give one_mind="):
+    with pytest.raises(InputError, match="give all_equal="):
         oracle.predict(X[TEST])
 
 
@@ -108,7 +108,7 @@ def test_the_joint_distribution_is_better_than_the_product_of_its_nodes(field):
     def log_loss(p):
         return -np.log(np.where(equal, p, 1 - p)).mean()
 
-    assert log_loss(field.predict_one_mind(X[TEST])) < log_loss(alone.predict_one_mind(X[TEST]))
+    assert log_loss(field.predict_all_equal(X[TEST])) < log_loss(alone.predict_all_equal(X[TEST]))
 
 
 def test_known_ranks_stay_and_inform_the_others(field):
@@ -143,56 +143,89 @@ SCORES = pd.DataFrame([[4, 4], [1, 1], [4, 1], [1, 4]] * 20, columns=["food", "s
 def test_an_explanation_names_the_words_behind_each_aspect(model):
     ranker = small(model).fit(FOOD, SCORES)
     why = ranker.explain("delicious food but slow service", n_words=6)
-    assert list(why.ranks) == [4, 1]
-    words = why.words.groupby("aspect")["word"].agg(" ".join)
-    assert "delicious" in words["food"]
-    assert "slow" in words["service"]
-    assert why.griefs.shape == (2, 4)
-    assert why.griefs.loc["food", 4] == 0.0
-    assert (why.griefs.to_numpy() >= 0).all()
-    table = why.to_table()
-    assert list(table.columns) == ["reason", "effect"]
-    assert table["effect"].abs().is_monotonic_decreasing
+    assert list(why.columns) == ["reason", "effect", "kind"]
+    assert why["effect"].abs().is_monotonic_decreasing
+    assert why.attrs["label"] == "food 4, service 1"
+    effect = why.set_index("reason")["effect"]
+    assert effect["food: delicious"] > 0 > effect["service: slow"]
+    assert set(why["kind"]) == {"word"} | ({"agreement"} if model == "good_grief" else set()) | (
+        {"aspects"} if model == "ordinal_crf" else set()
+    )
     if model == "good_grief":
-        assert {"contrast of words", "spread of ranks"} <= set(why.agreement["evidence"])
-        assert why.one_mind < 0.5 < ranker.explain("delicious food, quick service").one_mind
-    if model == "prank":
-        assert np.isnan(why.one_mind)
+        assert {"equal ranks: contrast of words", "equal ranks: spread of ranks"} <= set(why["reason"])
+        equal = ranker.predict_all_equal(["delicious food but slow service", "delicious food, quick service"])
+        assert equal[0] < 0.5 < equal[1]
+    alone = ranker.explain("delicious food but slow service", aspect="food", n_words=2)
+    assert alone.attrs["label"] == "food 4"
+    assert "delicious" in set(alone["reason"])
+    with pytest.raises(InputError, match="'price' is none of them"):
+        ranker.explain("delicious", aspect="price")
+
+
+def test_an_effect_is_the_change_of_the_expected_rank_of_the_model_that_predicts(field):
+    x = sp.csr_array(X[:1])
+    why = field.explain(x, n_words=x.nnz).set_index("reason")["effect"]
+    expected = field.predict_proba(x) @ np.arange(1, 5)
+    for feature in x.indices[:3]:
+        without = x.toarray()
+        without[0, feature] = 0.0
+        change = (expected - field.predict_proba(without) @ np.arange(1, 5))[0]
+        for aspect, size in zip(field.aspects_, change, strict=True):
+            assert why[f"{aspect}: feature {feature}"] == pytest.approx(size, abs=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_an_empty_text_is_explained_and_no_texts_are_ranked(model):
     ranker = small(model).fit(FOOD, SCORES)
     why = ranker.explain("")
-    assert len(why.words) == 0
-    assert why.ranks.tolist() == ranker.predict([""])[0].tolist()
+    assert "word" not in set(why["kind"])
+    assert why.attrs["label"] == "food {}, service {}".format(*ranker.predict([""])[0])
     assert ranker.predict([]).shape == (0, 2)
 
 
 def test_features_are_explained_by_number():
     ranker = small("ordinal").fit(X[:100], Y[:100])
-    assert ranker.explain(X[:1]).words["word"].str.startswith("feature ").all()
+    assert ranker.explain(X[:1])["reason"].str.contains(": feature ").all()
     with pytest.raises(InputError, match="one text at a time; got 2"):
         ranker.explain(X[:2])
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"model": "other"}, "model is one of prank"), ({"nodes": "other"}, "nodes is one of stacked"),
-    ({"training": "other"}, "training is one of"), ({"decoding": "other"}, "decoding is one of"),
-    ({"n_ranks": 1}, "n_ranks must be a whole number of at least 2"),
-    ({"n_epochs": 0}, "n_epochs must be a whole number of at least 1"),
-    ({"passes": 11}, r"passes must be in 1\.\.n_epochs, which is 10"),
-    ({"alpha": -1.0}, "alpha must be a finite number of at least 0"),
-    ({"n_folds": None}, "n_folds must be a whole number"), ({"penalty": None}, "penalty must be above 0"),
-    ({"edge_penalty": "x"}, "edge_penalty must be a finite number"),
-    ({"development_fraction": 1.0}, "between 0 and 1"), ({"penalty": (0.1, 0.0)}, "penalty must be above 0"),
-    ({"edges": "other"}, "edges are one of"),
-    ({"agreement": "tree"}, "an agreement model is one of"), ({"agreement": "oracle"}, "is for Good Grief"),
-    ({"model": "prank", "update": "other"}, "an update rule is one of"),
+    ({"model": "other"}, "'model' of AspectRanker must be 'prank', 'sim'"), ({"nodes": "other"}, "'nodes'"),
+    ({"training": "other"}, "'training'"), ({"decoding": "other"}, "'decoding'"), ({"edges": "other"}, "'edges'"),
+    ({"n_ranks": 1}, "'n_ranks' of AspectRanker must be a whole number of at least 2"),
+    ({"n_epochs": 0}, "'n_epochs'"), ({"passes": 11}, "passes must be at most n_epochs, which is 10; it is 11"),
+    ({"alpha": -1.0}, "'alpha'"), ({"n_folds": None}, "'n_folds'"), ({"penalty": None}, "'penalty'"),
+    ({"penalty": float("nan")}, "'penalty'"), ({"penalty": (0.1, 0.0)}, "'penalty'"),
+    ({"edge_penalty": "x"}, "'edge_penalty'"), ({"development_fraction": 1.0}, "'development_fraction'"),
+    ({"agreement": "tree"}, "'agreement'"), ({"agreement": "oracle"}, "is for Good Grief"),
+    ({"model": "prank", "update": "other"}, "'update'"), ({"similarity": "some"}, "'similarity'"),
+    ({"ngram_range": (2, 1)}, "shortest and a longest"), ({"ngram_range": 2}, "'ngram_range'"),
 ])  # fmt: skip
 def test_wrong_settings_are_refused(settings, message):
     with pytest.raises(InputError, match=message):
         AspectRanker(**{"n_ranks": 4, **settings}).fit(X[:30], Y[:30])
+
+
+def test_every_setting_has_a_rule_and_every_default_keeps_it():
+    assert set(AspectRanker.SETTINGS) == set(AspectRanker().get_params())
+    for name, value in AspectRanker().get_params().items():
+        assert AspectRanker.SETTINGS[name].allows(value), name
+
+
+def test_an_agreement_model_of_the_same_texts_is_taken_as_it_is():
+    first = small("good_grief").fit(X[:200], Y[:200])
+    again = small("good_grief_decode", agreement=first.agreement_).fit(X[:200], Y[:200])
+    assert again.agreement_ is first.agreement_
+    with pytest.raises(InputError, match="the same 100 texts"):
+        small("good_grief", agreement=first.agreement_).fit(X[:100], Y[:100])
+
+
+def test_of_several_weights_the_best_one_on_development_texts_is_taken():
+    ranker = small("good_grief", agreement="oracle", alpha=(0.0, 2.0, 4.0)).fit(
+        X[TRAIN], Y[TRAIN], development=(X[TEST], Y[TEST])
+    )
+    assert ranker.ranker_.alpha in (2.0, 4.0)
 
 
 def test_wrong_data_are_refused_in_one_sentence(field):
@@ -229,6 +262,6 @@ def test_wrong_data_are_refused_in_one_sentence(field):
 def test_perceptrons_have_neither_probabilities_nor_known_ranks():
     ranker = small("prank").fit(X[:60], Y[:60])
     for wrong in (lambda: ranker.predict_proba(X[:1]), lambda: ranker.log_likelihood(X[:1], Y[:1]),
-                  lambda: ranker.predict(X[:1], known=Y[:1]), lambda: ranker.predict_one_mind(X[:1])):  # fmt: skip
+                  lambda: ranker.predict(X[:1], known=Y[:1]), lambda: ranker.predict_all_equal(X[:1])):  # fmt: skip
         with pytest.raises(InputError, match="ordinal_crf"):
             wrong()

@@ -71,14 +71,14 @@ def test_vote_by_touch_on_a_phone(browser, studio_url):
 
 def test_highlight_words_by_dragging_and_by_two_taps(page):
     open_project(page, "rationales")
-    words = page.locator("#text .kind")
+    words = page.locator("#text .word")
     words.nth(2).wait_for()
     start, end = words.nth(0).bounding_box(), words.nth(2).bounding_box()
     page.mouse.move(start["x"] + 3, start["y"] + 5)
     page.mouse.down()
     page.mouse.move(end["x"] + 3, end["y"] + 5, steps=4)
     page.mouse.up()
-    assert page.locator(".kind.on").count() == 3
+    assert page.locator(".word.on").count() == 3
     words.nth(5).click()
     words.nth(6).click()
     page.get_by_text("2 highlights").wait_for()

@@ -399,7 +399,7 @@ def test_wrong_settings_and_inputs_are_refused_with_the_cure():
     X, y, items, _, _ = problem()
     with pytest.raises(NotFittedError):
         PreferenceRanker().predict_proba(X)
-    with pytest.raises(InputError, match="the setting .inference. of PreferenceRanker"):
+    with pytest.raises(InputError, match="the setting 'inference' of PreferenceRanker"):
         PreferenceRanker(inference="magic").fit(X, y, items=items)
     with pytest.raises(InputError, match="at least one vote"):
         PreferenceRanker().fit(X.iloc[:0], y[:0], items=items)

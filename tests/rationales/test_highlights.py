@@ -30,21 +30,27 @@ def record(texts, rows, annotated=None):
     return Rationales(items, item, start, end, annotator, np.array(["ann", "bob"], dtype=object), annotated)
 
 
-def test_a_record_is_matched_to_rows_by_text_and_annotator():
-    texts = ["good film", "bad film", "so so", "new"]
-    marks = record(texts[:3], [(0, 0, 4, 0), (0, 5, 9, 1), (1, 0, 3, 1)], annotated=np.array([True, True, True]))
-    spans = given_spans(["new", "bad film", "good film", "so so"], ["+"] * 4, marks)
+def test_a_record_meets_the_rows_by_id():
+    texts = ["good film", "bad film", "so so", "good film"]
+    marks = record(texts, [(0, 0, 4, 0), (0, 5, 9, 1), (1, 0, 3, 1)], annotated=np.array([True, True, True, False]))
+    rows, ids = ["new", "bad film", "good film", "so so", "good film"], np.array(["n", "t1", "t3", "t2", "t0"])
+    spans = given_spans(rows, ["+"] * 5, marks, ids=ids)
     assert [(row, name, found.tolist()) for row, name, found in spans] == [
         (1, "bob", [[0, 3]]),
-        (2, "ann", [[0, 4]]),
-        (2, "bob", [[5, 9]]),
         (3, "", []),
+        (4, "ann", [[0, 4]]),
+        (4, "bob", [[5, 9]]),
     ]
+    in_order = given_spans(texts, ["+"] * 4, marks)
+    assert [(row, name) for row, name, _ in in_order] == [(0, "ann"), (0, "bob"), (1, "bob"), (2, "")]
 
 
-def test_two_annotated_items_with_one_text_are_refused():
-    with pytest.raises(InputError, match="'t1' and 't0' have the same text"):
-        given_spans(["a b"], ["+"], record(["a b", "a b"], [(0, 0, 1, 0), (1, 0, 1, 0)]))
+def test_rows_without_ids_that_are_not_the_records_are_refused():
+    marks = record(["a b", "a b"], [(0, 0, 1, 0), (1, 0, 1, 0)])
+    with pytest.raises(InputError, match="Give X as a table with item_id and text"):
+        given_spans(["a b"], ["+"], marks)
+    with pytest.raises(InputError, match="'t1' has another text in row 1 of X"):
+        given_spans(["c d"], ["+"], marks, ids=np.array(["t1"]))
 
 
 def test_annotations_tell_unmarked_from_unread_texts():

@@ -1,7 +1,7 @@
 """Aspects: the scores that a text gives to several aspects, decided together."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -10,19 +10,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from accord.aspects.agreement import (
+    LEARNERS,
     AgreementModel,
     agreement_labels,
+    agreement_reasons,
     agreement_scores,
     fit_agreement,
 )
-from accord.aspects.decode import aspect_griefs
-from accord.aspects.explanation import AspectExplanation, agreement_reasons, word_reasons
-from accord.aspects.features import PhraseFeatures, as_matrix, is_matrix
-from accord.aspects.field import aspect_graph
-from accord.aspects.field_fit import (
+from accord.aspects.features import PhraseFeatures, as_matrix, aspect_names, check_enough, given_ranks, is_matrix
+from accord.aspects.field import (
+    EDGES,
     AspectCRF,
     Edges,
     Whitening,
+    aspect_graph,
     clamped,
     crf_scores,
     fit_aspect_crf,
@@ -30,35 +31,42 @@ from accord.aspects.field_fit import (
     whitened,
     whitening,
 )
-from accord.aspects.good_grief import (
-    ALPHAS,
-    Training,
-    choose_and_fit,
-    fit_good_grief,
-    good_grief_ranks,
-    mean_distance,
-)
 from accord.aspects.ordinal import (
+    NODES,
     OrdinalLogits,
     choose_penalty,
     fit_nodes,
+    median_ranks,
+    mode_ranks,
     ordinal_logits,
     ordinal_probabilities,
 )
-from accord.aspects.prank import UpdateRule, prank_scores
-from accord.aspects.ranks import aspect_names, check_enough, given_ranks
-from accord.aspects.settings import DECODERS, ORDINALS, PERCEPTRONS, check_settings
+from accord.aspects.prank import (
+    ALPHAS,
+    RULES,
+    Similarity,
+    Training,
+    UpdateRule,
+    choose_and_fit,
+    fit_good_grief,
+    good_grief_ranks,
+)
 from accord.data.tables import as_frame, is_table
 from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import normalise_log, sigmoid
 from accord.errors import InputError
+from accord.evaluation.metrics import ranking_loss
+from accord.fitting.settings import Choice, Flag, Many, Number, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.texts.rows import as_texts
-from accord.typing import AnyArray, FloatArray, IntArray
+from accord.typing import FloatArray, IntArray
 
 __all__ = ["AspectRanker"]
 
 Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "ordinal_crf"]
+PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
+ORDINALS = ("ordinal", "ordinal_crf")
+DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
@@ -87,18 +95,23 @@ class AspectRanker(WithWorkers, BaseEstimator):
     edges : {"full", "near", "none"}
         Of the field: a weight for every two ranks of every two aspects; for same, near and apart; none.
     training : {"two_stage", "joint"}
-        Of the field: edges on top of out-of-fold nodes, or text weights and edges together.
+        Of the field: edges on top of out-of-fold nodes, or text weights and edges together. Of Good Grief: "joint"
+        always decodes jointly in training, as [SB07] Figure 1 does; otherwise development texts decide.
     decoding : {"median", "mode"}
         Rank of least expected distance, or the most probable one.
-    agreement : {None, "logistic", "svm", "perceptron", "oracle"}
+    agreement : {None, "logistic", "svm", "perceptron", "oracle"} or AgreementModel
         Learner of "all aspects have the same rank". Good Grief takes the logistic one by default; the field does
         without by default, and takes one as further evidence. "oracle" is told the truth, for analysis of Good Grief:
-        ``predict`` then needs ``one_mind``.
+        ``predict`` then needs ``all_equal``. The ``agreement_`` of a model of the same texts saves fitting it again.
     contrast : bool
         Give the agreement model the largest contrast between two words.
-    alpha : float, optional
-        Weight of the agreement model in Good Grief, in training and decoding; by default it is chosen on development
-        data, and so is whether it counts in training.
+    alpha : float or sequence of float, optional
+        Weight of the agreement model in Good Grief, in training and decoding. By default it is ½ unless development
+        texts clearly speak for another, and they also say whether it counts in training. Of several numbers the one
+        with the least development loss is taken.
+    similarity : {None, "all", "others"}
+        Of perceptron rankers: add to the score of an aspect those of all aspects, weighted by the similarity of their
+        ranks ([SB07] eq. 1), or those of the others only. ``model="sim"`` takes "all" unless told otherwise.
     n_epochs : int
         Most passes of the perceptron rankers; how many are used is chosen on development data.
     passes : int, optional
@@ -136,6 +149,35 @@ class AspectRanker(WithWorkers, BaseEstimator):
     [2, 1]
     """
 
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "model": Choice((*PERCEPTRONS, *ORDINALS)),
+        "n_ranks": Number(2, whole=True),
+        "aspects": Many(Choice((), kinds=(str,)), none=True),
+        "ngram_range": Many(Number(1, whole=True)),
+        "min_texts": Number(1, whole=True),
+        "nodes": Choice(NODES),
+        "penalty": Many(Number(0, above=True), one=True),
+        "stack_penalty": Number(0),
+        "edges": Choice(EDGES),
+        "edge_penalty": Number(0),
+        "training": Choice(("two_stage", "joint")),
+        "decoding": Choice(tuple(DECODERS)),
+        "agreement": Choice((*LEARNERS, "oracle"), kinds=(AgreementModel,), none=True),
+        "contrast": Flag(),
+        "alpha": Many(Number(0), one=True, none=True),
+        "similarity": Choice(("all", "others"), none=True),
+        "n_epochs": Number(1, whole=True),
+        "passes": Number(1, whole=True, none=True),
+        "update": Choice(RULES),
+        "averaged": Flag(),
+        "n_orders": Number(1, whole=True),
+        "n_folds": Number(2, whole=True),
+        "development_fraction": Number(0, 1, above=True, below=True),
+        "n_jobs": Number(whole=True, none=True),
+        "client": Choice((), kinds=(object,), none=True),
+        "random_state": Seed(),
+    }
+
     def __init__(
         self,
         *,
@@ -151,9 +193,10 @@ class AspectRanker(WithWorkers, BaseEstimator):
         edge_penalty: float = 1.0,
         training: str = "two_stage",
         decoding: str = "median",
-        agreement: str | None = None,
+        agreement: str | AgreementModel | None = None,
         contrast: bool = True,
-        alpha: float | None = None,
+        alpha: float | Sequence[float] | None = None,
+        similarity: Similarity | None = None,
         n_epochs: int = 10,
         passes: int | None = None,
         update: UpdateRule = "crammer_singer",
@@ -180,6 +223,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         self.agreement = agreement
         self.contrast = contrast
         self.alpha = alpha
+        self.similarity = similarity
         self.n_epochs = n_epochs
         self.passes = passes
         self.update = update
@@ -204,7 +248,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         development : (X, y), optional
             Texts on which perceptron models choose α and the number of passes.
         """
-        check_settings(self)
+        self._check()
         rng = np.random.default_rng(self.random_state)
         y = as_frame(y) if is_table(y) else y
         self.flat_ = np.ndim(y) == 1
@@ -237,16 +281,17 @@ class AspectRanker(WithWorkers, BaseEstimator):
         agree: FloatArray = np.zeros(len(ranks))
         alphas: tuple[float, ...] = (0.0,)
         if self.model in ("good_grief", "good_grief_decode") and ranks.shape[1] > 1:
-            alphas = ALPHAS if self.alpha is None else (self.alpha,)
-            if self.agreement == "oracle":
+            alphas = ALPHAS if self.alpha is None else tuple(np.atleast_1d(self.alpha).tolist())
+            if self._is_oracle:
                 agree = _oracle_scores(agreement_labels(ranks))
             else:
-                self.agreement_, scores = self._fit_agreement(x, ranks, rng, None)
-                agree = scores - self.agreement_.prior
+                self.agreement_ = self._fit_agreement(x, ranks, rng, None)
+                agree = self.agreement_.held_out - self.agreement_.prior
         settings: dict[str, Any] = {
             "n_ranks": self.n_ranks,
             "n_epochs": self.n_epochs,
-            "similarity": self.model == "sim",
+            "similarity": "all" if self.model == "sim" and self.similarity is None else self.similarity,
+            "free": not isinstance(self.alpha, int | float | None),
             "training": self._training(),
             "rule": self.update,
             "averaged": self.averaged,
@@ -265,7 +310,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
     def _training(self) -> Training:
         if self.model != "good_grief":
             return "apart"
-        return "chosen" if self.alpha is None else "joint"
+        return "joint" if self.training == "joint" or isinstance(self.alpha, int | float) else "chosen"
 
     def _fit_ordinal(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> None:
         penalty = self._penalty(x, ranks, rng)
@@ -283,8 +328,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
                 return
             evidence = None
             if self.agreement is not None and ranks.shape[1] > 1:
-                self.agreement_, scores = self._fit_agreement(x, ranks, rng, (self.ranker_, held_out))
-                evidence = scores[:, None]
+                self.agreement_ = self._fit_agreement(x, ranks, rng, (self.ranker_, held_out))
+                evidence = self.agreement_.held_out[:, None]
             self.whitening_ = whitening(held_out)
             self.crf_ = fit_aspect_crf(
                 whitened(self.whitening_, held_out), ranks, n_ranks=self.n_ranks, edges=self.edges,
@@ -295,8 +340,15 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     def _fit_agreement(
         self, x: Any, ranks: IntArray, rng: np.random.Generator, ordinal: tuple[OrdinalLogits, FloatArray] | None
-    ) -> tuple[Any, FloatArray]:
-        if self.agreement == "oracle":
+    ) -> AgreementModel:
+        if isinstance(self.agreement, AgreementModel):
+            if len(self.agreement.held_out) != len(ranks):
+                raise InputError(
+                    f"a fitted agreement model must come from the same {len(ranks)} texts; it was fitted on "
+                    f"{len(self.agreement.held_out)}."
+                )
+            return self.agreement
+        if self._is_oracle:
             raise InputError("agreement='oracle' is for Good Grief; the field over aspects needs a learner or None.")
         return fit_agreement(
             x, ranks, n_ranks=self.n_ranks, learner=self.agreement or "logistic", contrast=self.contrast,
@@ -313,7 +365,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, known: Any = None, one_mind: Any = None) -> IntArray:
+    def predict(self, X: Any, *, known: Any = None, all_equal: Any = None) -> IntArray:
         """Ranks of texts, shape (n_texts, n_aspects).
 
         Parameters
@@ -321,18 +373,19 @@ class AspectRanker(WithWorkers, BaseEstimator):
         X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already (0 or nan elsewhere): they stay, and the field infers the others from them.
-        one_mind : bool array of shape (n_texts,), optional
+        all_equal : bool array of shape (n_texts,), optional
             With ``agreement="oracle"``: whether all ranks are equal in truth.
         """
         check_is_fitted(self, "aspects_")
-        if self.model in ORDINALS:
-            ranks = DECODERS[self.decoding](self._marginals(self._features(X), known)[0])
-        else:
-            self._refuse_known(known)
-            x = self._features(X)
-            labels = None if one_mind is None else np.asarray(one_mind).astype(np.int8)
-            ranks = good_grief_ranks(self.ranker_, x, self._agreement(x, labels))
+        ranks = self._decoded(self._features(X), known, all_equal)
         return ranks[:, 0] if self.flat_ else ranks
+
+    def _decoded(self, x: Any, known: Any = None, all_equal: Any = None) -> IntArray:
+        if self.model in ORDINALS:
+            return DECODERS[self.decoding](self._marginals(x, known)[0])
+        self._refuse_known(known)
+        labels = None if all_equal is None else np.asarray(all_equal).astype(np.int8)
+        return good_grief_ranks(self.ranker_, x, self._agreement(x, labels))
 
     def predict_proba(self, X: Any, *, known: Any = None) -> FloatArray:
         """Probability of every rank, shape (n_texts, n_aspects, n_ranks); given the ranks in ``known``."""
@@ -340,7 +393,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         nodes = self._marginals(self._features(X), known)[0]
         return nodes[:, 0] if self.flat_ else nodes
 
-    def predict_one_mind(self, X: Any, *, known: Any = None) -> FloatArray:
+    def predict_all_equal(self, X: Any, *, known: Any = None) -> FloatArray:
         """Probability that all aspects have the same rank, shape (n_texts,)."""
         check_is_fitted(self, "aspects_")
         x = self._features(X)
@@ -364,60 +417,79 @@ class AspectRanker(WithWorkers, BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Minus the ranking loss, the mean distance of predicted from known ranks: higher is better."""
         ranks = self._ranks(y)
-        return -mean_distance(ranks, np.asarray(self.predict(X)).reshape(ranks.shape))
+        return -ranking_loss(ranks, np.asarray(self.predict(X)).reshape(ranks.shape))
 
-    def explain(self, text: Any, *, n_words: int = 10) -> AspectExplanation:
+    def explain(self, text: Any, *, aspect: str | None = None, n_words: int = 10) -> pd.DataFrame:
         """Why one text is ranked as it is.
 
         Parameters
         ----------
         text : str, or array or sparse row of shape (1, n_features)
+        aspect : str, optional
+            Explain this aspect only; by default every aspect, and each reason names its own.
         n_words : int
-            Most words an aspect.
+            The most words that are shown for an aspect.
+
+        Returns
+        -------
+        table with the columns reason, effect, kind, strongest first
+            The effect of a ``word`` is how much higher the expected rank is with it than without it, the field between
+            the aspects included (for perceptron rankers: what it adds to the score). ``aspects`` is what the other
+            aspects add to the expected rank of one of them. ``agreement`` is what speaks for (above 0) and against
+            (below 0) equal ranks, in log odds. The ranks that are explained are ``table.attrs["label"]``.
         """
         check_is_fitted(self, "aspects_")
         x = self._features([text] if isinstance(text, str) else text)
         if x.shape[0] != 1:
             raise InputError(f"explain takes one text at a time; got {x.shape[0]}.")
+        if aspect is not None and aspect not in self.aspects_:
+            raise InputError(f"the aspects of this model are {', '.join(self.aspects_)}; {aspect!r} is none of them.")
         x = sp.csr_array(x)
-        if self.phrases_ is not None:
-            names = self.phrases_.get_feature_names_out()[x.indices]
-        else:
-            names = np.array([f"feature {i}" for i in x.indices], dtype=object)
-        one_mind = np.nan
-        if self.model in ORDINALS:
-            nodes, equal = self._marginals(x, None)
-            ranks, one_mind = DECODERS[self.decoding](nodes)[0], float(equal[0])
-            log_p = np.log(nodes[0])
-            griefs = log_p.max(axis=1, keepdims=True) - log_p
-        else:
-            griefs = aspect_griefs(prank_scores(self.ranker_.ranker, x), self.ranker_.ranker.thresholds)[0]
-            ranks = good_grief_ranks(self.ranker_, x, self._agreement(x, np.array([-1])))[0]
-            if self.agreement_ is not None:
-                one_mind = float(sigmoid(agreement_scores(self.agreement_, x))[0])
-        effects = x.data[:, None] * self._word_weights(x.indices)
-        return AspectExplanation(
-            pd.Series(ranks, index=self.aspects_),
-            word_reasons(effects, names, self.aspects_, n_words),
-            pd.DataFrame(griefs, index=self.aspects_, columns=range(1, self.n_ranks + 1)),
-            agreement_reasons(self.agreement_, x, names, self.aspects_, n_words),
-            one_mind,
-        )
+        names = self._feature_names(x.indices)
+        effects, pulls = self._effects(x)
+        shown = [a for a, name in enumerate(self.aspects_) if aspect in (None, name)]
+        rows: list[tuple[str, float, str]] = []
+        for a in shown:
+            of = "" if aspect is not None else f"{self.aspects_[a]}: "
+            for i in np.argsort(-np.abs(effects[:, a]), kind="stable")[:n_words]:
+                rows.append((f"{of}{names[i]}", float(effects[i, a]), "word"))
+            if pulls is not None:
+                rows.append((f"{of}the other aspects", float(pulls[a]), "aspects"))
+        if self.agreement_ is not None:
+            found = agreement_reasons(self.agreement_, x, names, self.aspects_, n_words)
+            rows += [(f"equal ranks: {evidence}", effect, "agreement") for evidence, effect in found]
+        table = pd.DataFrame(rows, columns=["reason", "effect", "kind"]).astype({"effect": np.float64})
+        table = table.sort_values("effect", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+        ranks = np.atleast_2d(self._decoded(x))[0]
+        table.attrs["label"] = ", ".join(f"{self.aspects_[a]} {ranks[a]}" for a in shown)
+        return table
 
-    def _word_weights(self, features: AnyArray) -> FloatArray:
-        """Weight of some features in the score of each aspect, shape (n, n_aspects)."""
+    def _feature_names(self, features: IntArray) -> Any:
+        if self.phrases_ is not None:
+            return self.phrases_.get_feature_names_out()[features]
+        return np.array([f"feature {i}" for i in features], dtype=object)
+
+    def _effects(self, x: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Effects of the features of one text, shape (n, n_aspects), and of the other aspects, shape (n_aspects,)."""
+        n = x.nnz
         if self.model in PERCEPTRONS:
-            return self.ranker_.ranker.weights[features] @ self.ranker_.ranker.mixing.T
-        if self.ranker_ is None and self.crf_ is not None:
-            return self.crf_.weights[features].mean(axis=2)
-        # Mean over thresholds of the weights of both stages.
-        per_threshold = self.ranker_.weights[features] @ self.ranker_.mixing
-        return per_threshold.reshape(len(features), len(self.aspects_), self.n_ranks - 1).mean(axis=2)
+            ranker = self.ranker_.ranker
+            return x.data[:, None] * (ranker.weights[x.indices] @ ranker.mixing.T), None
+        # Row i lacks the i-th feature of the text; the last row has all of them.
+        data = np.tile(x.data, (n + 1, 1))
+        np.fill_diagonal(data[:n], 0.0)
+        places = (np.tile(x.indices, n + 1), np.arange(n + 2) * n)
+        without = sp.csr_array((data.ravel(), *places), shape=(n + 1, x.shape[1]))
+        ranks = np.arange(1, self.n_ranks + 1)
+        nodes, equal = self._field(without)
+        expected = self._joint(nodes, equal)[0] @ ranks
+        alone = normalise_log(nodes[-1:])[0] @ ranks
+        return expected[-1] - expected[:-1], expected[-1] - alone if self.crf_ is not None else None
 
     # -- the field -----------------------------------------------------------------------------------------------
 
     def _field(self, x: Any) -> tuple[FloatArray, FloatArray]:
-        """Node scores (n, m, k) and scores of one mind (n,)."""
+        """Node scores (n, m, k) and scores of equal ranks (n,)."""
         if self.crf_ is None:
             return np.log(ordinal_probabilities(self.ranker_, x)), np.zeros(x.shape[0])
         if self.whitening_ is None:
@@ -426,13 +498,19 @@ class AspectRanker(WithWorkers, BaseEstimator):
         return crf_scores(self.crf_, whitened(self.whitening_, ordinal_logits(self.ranker_, x)), evidence)
 
     def _marginals(self, x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
-        """Probabilities of ranks (n, m, k) and of one mind (n,), given known ranks."""
+        """Probabilities of ranks (n, m, k) and of equal ranks (n,), given known ranks."""
         nodes, equal = self._field(x)
         if known is not None:
             ranks = self._ranks(known)
             if len(ranks) != len(nodes):
                 raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(ranks)} rows.")
-            nodes = clamped(nodes, ranks)
+            p, equal = self._joint(clamped(nodes, ranks), equal)
+            said = ranks[:, :, None] == np.arange(1, self.n_ranks + 1)
+            return np.where(ranks[:, :, None] > 0, said, p), equal  # given ranks are certain to the last digit
+        return self._joint(nodes, equal)
+
+    def _joint(self, nodes: FloatArray, equal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Probabilities of ranks (n, m, k) and of equal ranks (n,) from the scores of the field."""
         if self.crf_ is not None:
             marginals = aspect_graph(nodes, self.crf_.pair_scores, equal)
             return marginals.nodes, marginals.equal
@@ -440,12 +518,16 @@ class AspectRanker(WithWorkers, BaseEstimator):
         return p, p.prod(axis=1).sum(axis=1)
 
     def _agreement(self, x: Any, labels: IntArray | None) -> FloatArray:
-        """How much more likely than usual one mind is in new texts, in log odds; 0 without an agreement model."""
+        """How much more likely than usual equal ranks are in new texts, in log odds; 0 without an agreement model."""
         if self.agreement_ is not None:
             return agreement_scores(self.agreement_, x) - self.agreement_.prior
-        if self.agreement == "oracle" and self.model in ("good_grief", "good_grief_decode"):
+        if (
+            isinstance(self.agreement, str)
+            and self.agreement == "oracle"
+            and self.model in ("good_grief", "good_grief_decode")
+        ):
             if labels is None:
-                raise InputError("agreement='oracle' must be told the truth; give one_mind=, or another agreement.")
+                raise InputError("agreement='oracle' must be told the truth; give all_equal=, or another agreement.")
             return _oracle_scores(labels)
         return np.zeros(x.shape[0])
 
@@ -465,6 +547,17 @@ class AspectRanker(WithWorkers, BaseEstimator):
                 f"features must have {self.n_features_in_} columns, as in training; they have {x.shape[1]}."
             )
         return x
+
+    @property
+    def _is_oracle(self) -> bool:
+        return isinstance(self.agreement, str) and self.agreement == "oracle"
+
+    def _check(self) -> None:
+        check_settings(self)
+        if self.passes is not None and self.passes > self.n_epochs:
+            raise InputError(f"passes must be at most n_epochs, which is {self.n_epochs}; it is {self.passes}.")
+        if len(self.ngram_range) != 2 or self.ngram_range[0] > self.ngram_range[1]:
+            raise InputError(f"ngram_range must be a shortest and a longest length; it is {list(self.ngram_range)}.")
 
     def _need_probabilities(self, what: str) -> None:
         check_is_fitted(self, "aspects_")

@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from accord.aspects import AspectRanker
+from accord.aspects.estimator import ORDINALS, AspectRanker
 from accord.data.documents import Items
 from accord.data.project import Project
 from accord.data.table_rows import project_of_rows
 from accord.data.task import RowReader, Task
 from accord.errors import InputError
 from accord.fitting.settings import configured
-from accord.typing import AnyArray, IntArray, Progress
+from accord.typing import IntArray, Progress
 
 __all__ = ["TASK", "explain", "predict", "train"]
 
@@ -31,45 +31,40 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
 
 
 def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
-    """One row a text and aspect.
+    """One row a text and aspect: ``item_id, aspect, rank, probability, given, p_all_equal, p.1, p.2, …``.
 
-    ``rank`` is predicted from the text alone, with its ``probability``; ``p_one_mind`` is the chance that all aspects
-    of the text have the same rank; ``score`` is what people gave, if they did. Where people scored other aspects of the
-    text but not this one, ``rank_given_scores`` is inferred from the text and those scores (field over aspects only).
+    Ranks that people gave are kept (``given``), and the ranks of the other aspects of the text are inferred from the
+    text and from those. ``p_all_equal`` is the probability that all aspects of the text have the same rank. Perceptron
+    rankers have no probabilities of ranks, and nothing is inferred from given ranks.
     """
     items = project.items()
-    texts = _texts(items)
-    n, m = items.n_items, len(model.aspects_)
-    ranks = model.predict(texts).reshape(n, m)
+    texts, known = _texts(items), _known(model, project)
+    n, m, k = items.n_items, len(model.aspects_), model.n_ranks
+    given = known > 0
+    if model.model in ORDINALS:
+        p = model.predict_proba(texts, known=known).reshape(n, m, k)
+        ranks = model.predict(texts, known=known).reshape(n, m)
+        equal = model.predict_all_equal(texts, known=known)
+    else:
+        p = np.where(given[:, :, None], np.arange(1, k + 1) == known[:, :, None], np.nan)
+        ranks = np.where(given, known, model.predict(texts).reshape(n, m))
+        equal = model.predict_all_equal(texts) if model.agreement_ is not None else np.full(n, np.nan)
     columns: dict[str, Any] = {
         "item_id": np.repeat(items.ids, m),
         "aspect": np.tile(np.array(model.aspects_, dtype=object), n),
         "rank": ranks.ravel(),
+        "probability": np.take_along_axis(p, ranks[:, :, None] - 1, axis=2).ravel(),
+        "given": given.ravel(),
+        "p_all_equal": np.repeat(equal, m),
     }
-    if model.model in ("ordinal", "ordinal_crf"):
-        p = model.predict_proba(texts).reshape(n, m, -1)
-        columns["probability"] = np.take_along_axis(p, ranks[:, :, None] - 1, axis=2).ravel()
-    if model.model in ("ordinal", "ordinal_crf") or model.agreement_ is not None:
-        columns["p_one_mind"] = np.repeat(model.predict_one_mind(texts), m)
-    known = _known(model, project)
-    if known.any():
-        columns["score"] = _where(known > 0, known)
-        if model.model == "ordinal_crf":
-            inferred = model.predict(texts, known=known).reshape(n, m)
-            columns["rank_given_scores"] = _where((known == 0) & (known > 0).any(axis=1, keepdims=True), inferred)
+    columns |= {f"p.{rank}": p[:, :, rank - 1].ravel() for rank in range(1, k + 1)}
     return pd.DataFrame(columns)
 
 
-def _where(shown: AnyArray, values: IntArray) -> pd.Series:
-    """Whole numbers where they are shown, missing elsewhere, as one column."""
-    return pd.Series(values.ravel(), dtype="Int64").where(shown.ravel())
-
-
 def explain(model: AspectRanker, project: Project, target: str) -> pd.DataFrame:
-    """The words behind each aspect of one text and the evidence of one mind, strongest first."""
+    """The words behind each aspect of one text, strongest first: ``reason, effect, kind``."""
     items = project.items()
-    text = _texts(items)[int(items.positions([target])[0])]
-    return model.explain(text).to_table()
+    return model.explain(_texts(items)[int(items.positions([target])[0])])
 
 
 def _texts(items: Items) -> list[str]:

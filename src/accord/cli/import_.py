@@ -67,7 +67,9 @@ def import_(
         _print(imported)
     if dry_run and imported.dropped and not drop_bad:
         n = sum(imported.dropped.values())
-        raise InputError(f"{n:,} rows break a rule, so the import would stop. Mend them or give --drop-bad.")
+        raise InputError(
+            f"{n:,} rows break a rule, so the import would stop. Correct them, or leave them out with --drop-bad."
+        )
 
 
 def _kind(arguments: list[str]) -> tuple[str | None, list[str]]:

@@ -10,6 +10,7 @@ from accord.data.columns import (
     annotator_columns,
     annotator_ids,
     codes_of,
+    derived,
     float_column,
     frozen,
     index_column,
@@ -43,6 +44,16 @@ class Comparisons:
     shown : int array of shape (n_votes,), optional
         1 where the left item was shown on the left of the screen, −1 where the right item was, 0 where that is not
         known. Which item a table calls left says nothing about the screen.
+
+    Examples
+    --------
+    >>> from accord import Comparisons
+    >>> votes = Comparisons.from_table({"left": ["tea", "tea"], "right": ["coffee", "water"], "value": [1, 0.5]})
+    >>> votes.n_votes, votes.items.ids.tolist()
+    (2, ['coffee', 'tea', 'water'])
+    >>> X, y = votes.xy()
+    >>> y.tolist()
+    [1.0, 0.5]
     """
 
     items: Items
@@ -105,16 +116,9 @@ class Comparisons:
 
     def subset(self, rows: AnyArray) -> "Comparisons":
         """Some of the votes (positions or a mask); the items stay."""
-        return Comparisons(
-            self.items,
-            self.left[rows],
-            self.right[rows],
-            self.value[rows],
-            None if self.annotator is None else self.annotator[rows],
-            self.annotators,
-            None if self.weight is None else self.weight[rows],
-            None if self.shown is None else self.shown[rows],
-        )
+        names = ("left", "right", "value", "annotator", "weight", "shown")
+        columns = {name: getattr(self, name) for name in names}
+        return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def followed_by(self, more: "Comparisons") -> "Comparisons":
         """These votes and then ``more``, which must be about the same items."""
@@ -235,7 +239,14 @@ def shown_sides(shown_left: Any, left: Any, right: Any) -> IntArray:
 
 
 def pair_frame(X: Any) -> pd.DataFrame:
-    """The ids ``left`` and ``right`` of a table or an array with two columns."""
+    """The ids ``left`` and ``right`` of a table or an array with two columns.
+
+    Examples
+    --------
+    >>> pair_frame([("tea", "coffee")])
+      left   right
+    0  tea  coffee
+    """
     if not hasattr(X, "columns") and not isinstance(X, dict):
         pairs = np.empty((len(X), 2), dtype=object)
         try:

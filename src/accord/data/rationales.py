@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import annotator_columns, annotator_ids, codes_of, frozen, index_column, whole_numbers
+from accord.data.columns import (
+    annotator_columns,
+    annotator_ids,
+    codes_of,
+    derived,
+    frozen,
+    index_column,
+    whole_numbers,
+)
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -20,12 +28,25 @@ _SPACES = re.compile(r"\S+")
 
 
 def word_tokens(text: str) -> tuple[list[str], IntArray]:
-    """Words and punctuation signs of a text, and their character spans, shape (n_tokens, 2)."""
+    """Words and punctuation signs of a text, and their character spans, shape (n_tokens, 2).
+
+    Examples
+    --------
+    >>> words, places = word_tokens("Not bad!")
+    >>> words, places.tolist()
+    (['Not', 'bad', '!'], [[0, 3], [4, 7], [7, 8]])
+    """
     return _tokens(_WORDS, text)
 
 
 def whitespace_tokens(text: str) -> tuple[list[str], IntArray]:
-    """Tokens between white space, and their character spans, shape (n_tokens, 2)."""
+    """Tokens between white space, and their character spans, shape (n_tokens, 2).
+
+    Examples
+    --------
+    >>> whitespace_tokens("Not bad!")[0]
+    ['Not', 'bad!']
+    """
     return _tokens(_SPACES, text)
 
 
@@ -47,6 +68,11 @@ def inside_tags(spans: AnyArray, tokens: AnyArray) -> BoolArray:
     Returns
     -------
     tags : bool array of shape (n_tokens,)
+
+    Examples
+    --------
+    >>> inside_tags([(5, 7)], [(0, 3), (4, 7), (7, 8)]).tolist()  # half a word marks the word
+    [False, True, False]
     """
     spans, tokens = np.asarray(spans).reshape(-1, 2), np.asarray(tokens).reshape(-1, 2)
     # A token meets a span iff it ends after the span's start and starts before the span's end.
@@ -60,7 +86,13 @@ def inside_tags(spans: AnyArray, tokens: AnyArray) -> BoolArray:
 
 
 def token_spans(tags: AnyArray) -> IntArray:
-    """Runs of inside tokens as ``[start, end)`` token spans, shape (n_runs, 2)."""
+    """Runs of inside tokens as ``[start, end)`` token spans, shape (n_runs, 2).
+
+    Examples
+    --------
+    >>> token_spans([True, True, False, True]).tolist()
+    [[0, 2], [3, 4]]
+    """
     padded = np.concatenate([[False], np.asarray(tags, dtype=bool), [False]])
     return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
 
@@ -84,6 +116,14 @@ class Rationales:
     annotators : array of shape (n_annotators,), optional
     annotated : bool array of shape (n_items,), optional
         Texts that somebody looked at; by default those with a span.
+
+    Examples
+    --------
+    >>> from accord import Items, Rationales
+    >>> items = Items(["n1", "n2"], texts=["The soup was cold.", "Fine."])
+    >>> marks = Rationales.from_table({"item_id": ["n1"], "start": [4], "end": [17], "quote": ["soup was cold"]}, items)
+    >>> marks.n_spans, marks.annotated.tolist(), marks.per_item()[0].tolist()
+    (1, [True, False], [[4, 17]])
     """
 
     items: Items
@@ -136,13 +176,24 @@ class Rationales:
         """Number of spans."""
         return self.item.size
 
-    def of(self, item: int, annotator: int | None = None) -> IntArray:
-        """Character spans of one text, in order, shape (n, 2)."""
-        rows = self.item == item
-        if annotator is not None and self.annotator is not None:
-            rows &= self.annotator == annotator
-        spans = np.stack([self.start[rows], self.end[rows]], axis=1)
-        return spans[np.argsort(spans[:, 0], kind="stable")]
+    def subset(self, rows: AnyArray) -> "Rationales":
+        """The spans of some of the texts (positions or a mask), in that order."""
+        rows = np.arange(self.items.n_items)[rows]
+        place = np.full(self.items.n_items, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        kept = self.only(place[self.item] >= 0)
+        return derived(
+            kept, items=self.items.subset(rows), item=place[kept.item], annotated=np.asarray(self.annotated)[rows]
+        )
+
+    def only(self, spans: AnyArray, *, annotated: BoolArray | None = None) -> "Rationales":
+        """Some of the spans (positions or a mask); the texts stay, and so do those that were read, unless said."""
+        columns = {name: getattr(self, name) for name in ("item", "start", "end", "annotator")}
+        return derived(
+            self,
+            annotated=self.annotated if annotated is None else annotated,
+            **{name: None if column is None else column[spans] for name, column in columns.items()},
+        )
 
     def per_item(self) -> list[IntArray]:
         """Character spans of every text, in order: a list of arrays of shape (n, 2)."""

@@ -113,6 +113,7 @@ class PairLearning(PairAnswers, WithWorkers):
         self._memory, self._beliefs, self._sampled = SiteMemory.nothing(), {}, None
 
     def _design(self, ard: bool, rng: np.random.Generator) -> None:
+        effects = self.combine == "sum" if self.item_effects is None else self.item_effects
         self.kernel_ = design_kernel(
             self._inputs(self.items_),
             self._groups.names if self._groups else (),

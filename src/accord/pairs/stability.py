@@ -73,7 +73,7 @@ def stability(
     """Judge the rankings of all groups together; only items of one group are compared."""
     if top < 1 or not 0.0 < sure < 1.0:
         raise InputError(
-            f"a top of at least 1 item must be sure with a probability between 0 and 1; got {top}, {sure}."
+            f"a top has at least 1 item and is sure with a probability between 0 and 1; got {top}, {sure}."
         )
     settled, n_pairs, p_best, p_top, lower = 0.0, 0, 1.0, 1.0, 1.0
     times: list[FloatArray] = []

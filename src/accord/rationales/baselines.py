@@ -14,7 +14,7 @@ from accord.data.rationales import inside_tags
 from accord.errors import InputError
 from accord.rationales.features import Tokens, Vocabulary, read_tokens
 from accord.rationales.highlights import given_classes, given_spans
-from accord.texts.rows import as_texts
+from accord.texts.rows import as_texts, row_ids
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["MASKING_GRID", "MaskingSVMClassifier", "choose_masking", "contrasts", "fit_masking", "unit_rows"]
@@ -107,6 +107,16 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (2,)
     coef_ : array of shape (1, n_words)
     mu_, contrast_weight_ : float
+
+    Examples
+    --------
+    >>> from accord import MaskingSVMClassifier
+    >>> texts = ["good film", "bad film", "good plot", "bad plot"] * 3
+    >>> spans = [[(0, 4)], [(0, 3)], [(0, 4)], None] * 3
+    >>> model = MaskingSVMClassifier(min_count=1, n_inner_folds=2)
+    >>> model = model.fit(texts, ["+", "-", "+", "-"] * 3, rationales=spans)
+    >>> model.predict(["a good one", "a bad one"]).tolist()
+    ['+', '-']
     """
 
     def __init__(
@@ -148,7 +158,7 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         self.vocabulary_ = words if self.vocabulary is None else np.array(list(self.vocabulary), dtype=object)
         vocabulary = Vocabulary(self.vocabulary_)
         design = unit_rows(vocabulary.presence(tokens.strings))
-        lost, text = contrasts(tokens, vocabulary, given_spans(texts, labels, rationales))
+        lost, text = contrasts(tokens, vocabulary, given_spans(texts, labels, rationales, ids=row_ids(X)))
         self.mu_, self.contrast_weight_ = self._choose(design, signs, lost, text)
         weights = fit_masking(design, signs, lost, text, C=self.C, mu=self.mu_, weight=self.contrast_weight_)
         self.coef_ = weights[None]

@@ -35,7 +35,7 @@ from accord.rationales.features import (
 )
 from accord.rationales.highlights import Annotation, annotations_of, given_classes, given_spans
 from accord.rationales.predicted import PredictedRationale, characters
-from accord.texts.rows import as_texts
+from accord.texts.rows import as_texts, row_ids
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["RationaleClassifier"]
@@ -172,12 +172,12 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str of shape (n_texts,)
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
         y : array of shape (n_texts,)
         rationales : sequence of shape (n_texts,), or Rationales, optional
             For each text its highlighted spans ``(start, end)`` in characters, or ``(start, end, label)``; ``[]``
-            where nothing was marked, ``None`` where nobody looked. Overlapping spans are merged. A record is matched
-            to the rows by text.
+            where nothing was marked, ``None`` where nobody looked. Overlapping spans are merged. A record meets
+            the rows by their ``item_id``; where X has none, its texts must be those of the record, in their order.
         annotator : sequence of shape (n_texts,), optional
             Who highlighted; a record of rationales says so itself.
         features : array or sparse matrix of shape (n_texts, n_extra), optional
@@ -198,7 +198,9 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         tokens = self._read(texts)
         self._learn_vocabulary(tokens)
         self.n_extra_ = 0 if features is None else int(np.shape(features)[1])
-        annotations, self.annotators_ = annotations_of(tokens, given_spans(texts, labels, rationales, annotator))
+        annotations, self.annotators_ = annotations_of(
+            tokens, given_spans(texts, labels, rationales, annotator, ids=row_ids(X))
+        )
         design = self._design(tokens, features)
         marked = self._marked(tokens, design, codes, annotations, n_annotators=len(self.annotators_))
         free = np.arange(marked.n_features) == marked.n_features - 1 if self.fit_intercept else None

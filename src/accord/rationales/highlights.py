@@ -29,7 +29,7 @@ def given_classes(y: Any) -> AnyArray:
 
 
 def given_spans(
-    texts: list[str], labels: Any, rationales: Any, annotator: Any = None
+    texts: list[str], labels: Any, rationales: Any, annotator: Any = None, *, ids: ObjectArray | None = None
 ) -> list[tuple[int, str, IntArray]]:
     """Highlights by row and annotator: row, annotator's name ("" where not known), checked spans (n, 2).
 
@@ -40,19 +40,20 @@ def given_spans(
     rationales : sequence of shape (n_texts,), or Rationales, or None
         As in :meth:`accord.RationaleClassifier.fit`.
     annotator : sequence of shape (n_texts,), optional
+    ids : array of shape (n_texts,), optional
+        Ids of the rows, by which they meet the spans of a record; without them the rows must be those of the record.
     """
     if rationales is None:
         return []
     texts = as_list(texts)
     if isinstance(rationales, Rationales):
-        spans = _spans_of_record(rationales, texts)
-    else:
-        if len(rationales) != len(texts):
-            raise InputError(f"rationales must have one entry a text ({len(texts)}); there are {len(rationales)}.")
-        names = [""] * len(texts) if annotator is None else ["" if name is None else str(name) for name in annotator]
-        if len(names) != len(texts):
-            raise InputError(f"annotator must have one entry a text ({len(texts)}); there are {len(names)}.")
-        spans = [(row, names[row], marks) for row, marks in enumerate(rationales) if marks is not None]
+        return [(row, name, _merged(marks)) for row, name, marks in _spans_of_record(rationales, texts, ids)]
+    if len(rationales) != len(texts):
+        raise InputError(f"rationales must have one entry a text ({len(texts)}); there are {len(rationales)}.")
+    names = [""] * len(texts) if annotator is None else ["" if name is None else str(name) for name in annotator]
+    if len(names) != len(texts):
+        raise InputError(f"annotator must have one entry a text ({len(texts)}); there are {len(names)}.")
+    spans = [(row, names[row], marks) for row, marks in enumerate(rationales) if marks is not None]
     return [(row, name, checked_spans(marks, texts[row], row=row, label=labels[row])) for row, name, marks in spans]
 
 
@@ -63,42 +64,41 @@ def annotations_of(tokens: Tokens, spans: list[tuple[int, str, IntArray]]) -> tu
     return [(row, places[name], inside_tags(marks, tokens.of(row))) for row, name, marks in spans], annotators
 
 
-def _unique_places(record: Rationales, texts: list[str], annotated: BoolArray) -> dict[str, int]:
-    """Annotated items by their texts."""
-    place: dict[str, int] = {}
-    for item in np.flatnonzero(annotated).tolist():
-        if place.setdefault(texts[item], item) != item:
-            one, other = str(record.items.ids[item]), str(record.items.ids[place[texts[item]]])
-            raise InputError(
-                f"rationales are matched to rows by text; {one!r} and {other!r} have the same text. "
-                "Give the spans as one list a row, or the texts in the record's own order."
-            )
-    return place
-
-
-def _spans_of_record(record: Rationales, texts: list[str]) -> list[tuple[int, str, IntArray]]:
-    """The record's annotations of the given texts: row, annotator and spans."""
-    all_texts = [] if record.items.texts is None else list(record.items.texts)
-    annotated = np.ones(len(all_texts), dtype=bool) if record.annotated is None else record.annotated
-    if all_texts == texts:
-        where = {row: row for row in np.flatnonzero(annotated).tolist()}
-    else:
-        place = _unique_places(record, all_texts, annotated)
-        where = {row: place[text] for row, text in enumerate(texts) if text in place}
-    all_spans = record.per_item()
-    by_item: dict[int, list[int]] = {}
-    for position, marked in enumerate(record.item):
-        by_item.setdefault(int(marked), []).append(position)
+def _spans_of_record(record: Rationales, texts: list[str], ids: ObjectArray | None) -> list[tuple[int, str, IntArray]]:
+    """The record's annotations of the rows: row, annotator and spans."""
+    if ids is None and (record.items.texts is None or record.items.texts.tolist() != texts):
+        raise InputError(
+            f"rows meet their spans by id; X has no ids, and its {len(texts)} texts are not the record's "
+            f"{record.items.n_items} in their order. Give X as a table with item_id and text, or a list of spans a row."
+        )
+    places = np.arange(len(texts)) if ids is None else record.items.places(ids)
+    known = record.items.texts if record.items.texts is not None else np.empty(0, dtype=object)
+    by_item = _by_item_and_annotator(record)
     out: list[tuple[int, str, IntArray]] = []
-    for row, found in where.items():
-        positions = by_item.get(found, [])
-        if record.annotator is None or record.annotators is None or not positions:
-            out.append((row, "", all_spans[found]))
+    for row, place in enumerate(places.tolist()):
+        if place < 0 or not np.asarray(record.annotated)[place]:
             continue
-        for code in np.unique(record.annotator[positions]):
-            name = "" if code < 0 else str(record.annotators[code])
-            out.append((row, name, record.of(found, int(code))))
+        if known[place] != texts[row]:
+            raise InputError(
+                f"a span marks characters of its text; {str(record.items.ids[place])!r} has another text in row "
+                f"{row + 1} of X than in the record. Give both the same text."
+            )
+        out += [(row, name, marks) for name, marks in by_item.get(place, [("", np.empty((0, 2), dtype=np.int64))])]
     return out
+
+
+def _by_item_and_annotator(record: Rationales) -> dict[int, list[tuple[str, IntArray]]]:
+    """The spans of each marked text, one array a person ("" where not known)."""
+    who = np.full(record.n_spans, -1) if record.annotator is None else record.annotator
+    names = np.append([] if record.annotators is None else record.annotators, "")  # position −1 is the nameless one
+    order = np.lexsort((record.start, who, record.item))
+    item, who = record.item[order], who[order]
+    cuts = np.flatnonzero((np.diff(item) != 0) | (np.diff(who) != 0)) + 1
+    found: dict[int, list[tuple[str, IntArray]]] = {}
+    for rows in np.split(np.arange(len(order)), cuts) if len(order) else []:
+        marks = np.stack([record.start[order[rows]], record.end[order[rows]]], axis=1)
+        found.setdefault(int(item[rows[0]]), []).append((str(names[who[rows[0]]]), marks))
+    return found
 
 
 def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntArray:
@@ -114,13 +114,11 @@ def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntA
     label : object
         The text's class; a span that speaks for another one is refused.
     """
-    found: list[list[int]] = []
     for span in spans:
         if np.ndim(span) == 0 or len(span) not in (2, 3) or any(place % 1 for place in span[:2]):
             raise InputError(
                 f"a span is (start, end) or (start, end, label), in whole characters; row {row + 1} has {span!r}."
             )
-    for span in sorted(([*span] for span in spans), key=lambda span: span[0]):
         start, end = int(span[0]), int(span[1])
         if not 0 <= start < end <= len(text):
             raise InputError(
@@ -132,6 +130,13 @@ def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntA
                 f"a rationale must speak for its text's class; row {row + 1} has the class {str(label)!r} and the span "
                 f"[{start}, {end}) for {str(span[2])!r}. Drop the span or correct the class."
             )
+    return _merged([span[:2] for span in spans])
+
+
+def _merged(spans: Any) -> IntArray:
+    """Spans in order, overlapping ones as one, shape (n, 2)."""
+    found: list[list[int]] = []
+    for start, end in sorted((int(start), int(end)) for start, end in spans):
         if found and start < found[-1][1]:
             found[-1][1] = max(found[-1][1], end)
         else:

@@ -14,7 +14,7 @@ from accord.data.task import RowReader, Task
 from accord.errors import InputError
 from accord.fitting.settings import configured
 from accord.rationales import RationaleClassifier
-from accord.typing import IntArray, ObjectArray, Progress
+from accord.typing import ObjectArray, Progress
 
 __all__ = ["TASK", "ask", "explain", "predict", "train"]
 
@@ -25,7 +25,7 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     rows = np.flatnonzero([label is not None for label in labels])
     if not len(rows):
         raise InputError("rationales explain classes; no text of this project has one. Import labels first.")
-    record = _restricted(_reasons(project, labels), rows)
+    record = _reasons(project, labels).subset(rows)
     model = configured(RationaleClassifier, settings)
     progress("rationales: fitting", 0, 1)
     model.fit(_texts(record), labels[rows].astype(str), rationales=record if np.any(record.annotated) else None)
@@ -92,31 +92,7 @@ def _reasons(project: Project, labels: ObjectArray) -> Rationales:
     lost = np.setdiff1d(record.item[~kept], record.item[kept])
     annotated = np.array(record.annotated)
     annotated[lost] = False
-    return Rationales(
-        record.items,
-        record.item[kept],
-        record.start[kept],
-        record.end[kept],
-        None if record.annotator is None else record.annotator[kept],
-        record.annotators,
-        annotated,
-    )
-
-
-def _restricted(record: Rationales, rows: IntArray) -> Rationales:
-    """The highlights of some of the texts."""
-    place = np.full(record.items.n_items, -1, dtype=np.int32)
-    place[rows] = np.arange(len(rows))
-    kept = place[record.item] >= 0
-    return Rationales(
-        record.items.subset(rows),
-        place[record.item[kept]],
-        record.start[kept],
-        record.end[kept],
-        None if record.annotator is None else record.annotator[kept],
-        record.annotators,
-        None if record.annotated is None else record.annotated[rows],
-    )
+    return record.only(kept, annotated=annotated)
 
 
 def _predict_rows(model: RationaleClassifier, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:

@@ -9,11 +9,24 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from accord.errors import InputError, MissingDependencyError
 
-__all__ = ["Database", "open_database"]
+__all__ = [
+    "Connection",
+    "Database",
+    "DatabaseError",
+    "DatabaseGoneError",
+    "UnstorableError",
+    "open_database",
+    "wait_until_open",
+]
+
+# What callers of the store name: whatever the database reports, that it does not answer, that it cannot hold a value.
+DatabaseError = SQLAlchemyError
+DatabaseGoneError = OperationalError
+UnstorableError = DataError
 
 # PostgreSQL runs one migration at a time under this advisory lock.
 _MIGRATION_LOCK = 7_305_812

@@ -71,7 +71,7 @@ def create_person(connection: Connection, name: str, *, password_hash: str | Non
     """A new account; the name must not be taken."""
     name = name.strip()
     if not 1 <= len(name) <= 200 or not name.isprintable():
-        raise InputError(f"a name has 1 to 200 printable characters; {name[:40]!r} has not. Choose another.")
+        raise InputError(f"a name has 1 to 200 printable characters; {name[:40]!r} does not. Choose another.")
     try:
         key = connection.execute(
             insert(people).values(name=name, password_hash=password_hash, is_admin=is_admin, created_at=now())
@@ -83,7 +83,7 @@ def create_person(connection: Connection, name: str, *, password_hash: str | Non
 
 
 def count_people(connection: Connection) -> int:
-    """How many accounts there are."""
+    """The number of accounts."""
     return connection.execute(select(func.count()).select_from(people)).scalar_one()
 
 

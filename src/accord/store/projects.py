@@ -19,8 +19,10 @@ __all__ = [
     "add_links",
     "admit",
     "adopt",
+    "all_projects",
     "audit_log",
     "change_project",
+    "count_rows",
     "create_project",
     "find_items",
     "get_item",
@@ -30,8 +32,11 @@ __all__ = [
     "items_by_key",
     "items_by_text",
     "keys_of_group",
+    "links_of",
+    "neighbours_of",
     "note",
     "projects_of",
+    "threads_of",
 ]
 
 _BATCH = 2_000
@@ -138,7 +143,7 @@ class Admission:
 
 
 def admit(connection: Connection, token: str, project_id: int) -> Admission | None:
-    """Who holds a session token and what that person may do in a project; ``None`` where the token is no good."""
+    """Who holds a session token, and the role in a project; ``None`` where the token is unknown or too old."""
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
@@ -155,6 +160,20 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
         .order_by(projects.c.id.desc())
     )
     return [(_project(row), row.role) for row in rows]
+
+
+def all_projects(connection: Connection) -> list[StoredProject]:
+    """Every project, oldest first."""
+    return [_project(row) for row in connection.execute(select(projects).order_by(projects.c.id))]
+
+
+def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """The number of texts and of rows of judgement of some projects; undone rows and undos are counted too."""
+    counts = []
+    for table in (items, judgements):
+        query = select(table.c.project_id, func.count()).where(table.c.project_id.in_(project_ids))
+        counts.append({row[0]: row[1] for row in connection.execute(query.group_by(table.c.project_id))})
+    return {key: (counts[0].get(key, 0), counts[1].get(key, 0)) for key in project_ids}
 
 
 def _project(row: Any) -> StoredProject:
@@ -203,6 +222,30 @@ def add_links(connection: Connection, project_id: int, rows: Sequence[Mapping[st
                 for row in rows
             ],
         )
+
+
+def links_of(connection: Connection, project_id: int) -> list[Any]:
+    """The links of a project, in their order."""
+    return list(connection.execute(select(links).where(links.c.project_id == project_id).order_by(links.c.id)))
+
+
+def neighbours_of(connection: Connection, project_id: int, item_id: str, *, limit: int = 50) -> list[Any]:
+    """Some links that start or end at a text."""
+    either = or_(links.c.src_id == item_id, links.c.dst_id == item_id)
+    return list(connection.execute(select(links).where(links.c.project_id == project_id, either).limit(limit)))
+
+
+def threads_of(connection: Connection, project_id: int) -> dict[str, list[int]]:
+    """The keys of the comments of each thread, in their order; the text named like its thread is the question."""
+    rows = connection.execute(
+        select(items.c.id, items.c.group_id)
+        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+        .order_by(items.c.position)
+    )
+    threads: dict[str, list[int]] = {}
+    for row in rows:
+        threads.setdefault(row.group_id, []).append(row.id)
+    return threads
 
 
 def _item(row: Any) -> StoredItem:
@@ -290,13 +333,6 @@ def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None,
 def keys_of_group(connection: Connection, project_id: int, group_id: str | None) -> list[int]:
     """The keys of the texts of a group (``None``: of those that have none), smallest first."""
     return list(connection.execute(_KEYS, {"project": project_id, "group": group_id}).scalars())
-
-
-def count_judgements(connection: Connection, project_id: int) -> int:
-    """How many rows of judgement a project has, undone ones and undos among them."""
-    return connection.execute(
-        select(func.count()).select_from(judgements).where(judgements.c.project_id == project_id)
-    ).scalar_one()
 
 
 def note(connection: Connection, project_id: int | None, person_id: int | None, action: str, **detail: Any) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
 
+from accord.store.judgements import effective
 from accord.store.people import now
-from accord.store.tables import judgements, questions
+from accord.store.tables import items, judgements, questions
 
-__all__ = ["Question", "append", "close", "count_open", "hold", "lease", "refill"]
+__all__ = ["Question", "append", "close", "count_open", "hold", "lease", "least_judged", "refill"]
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
@@ -85,7 +86,7 @@ def _answered(question: Any) -> Any:
 def _take(condition: Any) -> Any:
     """Lease the first questions that fulfil a condition and that the person has not answered.
 
-    Only the first ``window`` that fulfil the condition are looked at: whether each was answered is the dear part.
+    Only the first ``window`` that fulfil the condition are looked at: whether each was answered is the expensive check.
     """
     first = (
         select(questions.c.id, questions.c.item, questions.c.other, questions.c.strategy, questions.c.order_key)
@@ -130,6 +131,24 @@ def lease(
             rows = connection.execute(statement, {**values, "window": window, "most": limit - len(taken)}).all()
             taken += [Question(*row[:-1]) for row in sorted(rows, key=lambda row: row.order_key)]
     return taken
+
+
+def least_judged(connection: Connection, project_id: int, person_id: int) -> int | None:
+    """The text with the fewest judgements that the person has not judged; a thread's comments follow each other."""
+    counts = (
+        select(judgements.c.item, func.count().label("n"))
+        .where(judgements.c.project_id == project_id, judgements.c.kind.in_(("label", "score", "skip")))
+        .group_by(judgements.c.item)
+        .subquery()
+    )
+    done = effective(project_id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
+    return connection.execute(
+        select(items.c.id)
+        .outerjoin(counts, counts.c.item == items.c.id)
+        .where(items.c.project_id == project_id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
+        .order_by(func.coalesce(counts.c.n, 0), items.c.position)
+        .limit(1)
+    ).scalar()
 
 
 def hold(connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any]) -> int:

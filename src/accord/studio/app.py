@@ -7,12 +7,11 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from accord import __version__
 from accord.errors import InputError
-from accord.store.database import Database
+from accord.store.database import Database, DatabaseGoneError
 from accord.store.writer import Reader, Writer
 from accord.studio.api import judge, label_studio, people, projects, results, sessions
 from accord.studio.context import StudioState
@@ -88,8 +87,8 @@ def create_app(
     def bad_input(request: Request, error: InputError) -> Response:
         return JSONResponse({"detail": str(error)}, status_code=422)
 
-    @app.exception_handler(OperationalError)
-    def database_gone(request: Request, error: OperationalError) -> Response:
+    @app.exception_handler(DatabaseGoneError)
+    def database_gone(request: Request, error: DatabaseGoneError) -> Response:
         detail = "the database does not answer; nothing was stored. Try again in a moment."
         return JSONResponse({"detail": detail}, status_code=503, headers={"retry-after": "2"})
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
-from sqlalchemy import Connection
 
 from accord.store import people, projects
-from accord.store.database import Database
+from accord.store.database import Connection, Database
 from accord.store.people import ROLES, Person
 from accord.store.projects import Admission, StoredProject
 from accord.store.writer import Reader, Writer

@@ -9,13 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import select
-
 from accord.errors import InputError
-from accord.store import connections, people
+from accord.store import connections, people, projects
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
-from accord.store.tables import projects
 from accord.studio.app import create_app
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import EXAMPLES, open_example
@@ -62,7 +59,7 @@ def default_database(*, demo: bool = False) -> str:
 def prepare(database: Database, *, demo: bool) -> str | None:
     """Make the demonstration's projects and, where nobody has an account, a one-time link for the first owner."""
     with database.write() as connection:
-        if demo and connection.execute(select(projects.c.id).limit(1)).first() is None:
+        if demo and not projects.all_projects(connection):
             for name in reversed(EXAMPLES):  # the newest project is listed first
                 title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
                 store_project(
@@ -84,11 +81,11 @@ def connect_label_studio(database: Database, name: str, *, model: Path | None = 
     With a model file that model makes the suggestions, whatever the project's own says.
     """
     with database.write() as connection:
-        found = [row for row in connection.execute(select(projects)) if name in (str(row.id), row.name)]
+        found = [entry for entry in projects.all_projects(connection) if name in (str(entry.id), entry.name)]
         if len(found) != 1:
             raise InputError(
                 f"--label-studio names one project by its number or name; {len(found)} are called {name!r}. "
-                "The number stands in the address of its pages."
+                "The number is part of the address of its pages."
             )
         (project,) = found
         token = connections.connect(connection, project.id, created_by=None)

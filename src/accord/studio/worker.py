@@ -11,13 +11,9 @@ import time
 import warnings
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
-
 from accord.errors import ConvergenceWarning
-from accord.store import judgements, questions, scores
-from accord.store.database import Database, wait_until_open
-from accord.store.tables import projects
+from accord.store import judgements, projects, questions, scores
+from accord.store.database import Database, DatabaseError, wait_until_open
 from accord.workflows.collecting.refit import Fitted, refit
 
 __all__ = ["Worker", "main"]
@@ -42,7 +38,7 @@ class Worker:
     def turn(self) -> list[int]:
         """Refit every project that needs it; returns which were."""
         with self.database.read() as connection:
-            every = list(connection.execute(select(projects.c.id)).scalars())
+            every = [project.id for project in projects.all_projects(connection)]
             newest = judgements.newest(connection, every)
             seen = scores.seen(connection)
             ready = questions.count_open(connection, every)
@@ -75,7 +71,7 @@ def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     while os.getppid() == parent:
         try:
             worked = worker.turn()
-        except SQLAlchemyError:
+        except DatabaseError:
             _LOG.exception("the database did not answer; trying again")
             worked = []
             time.sleep(2.0)

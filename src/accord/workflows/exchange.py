@@ -8,15 +8,15 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlalchemy import Connection, select
 
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
+from accord.data.tables import plain
 from accord.errors import InputError
 from accord.store import judgements, projects
+from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
-from accord.store.tables import links
 from accord.workflows.import_ import Imported, import_files, project_of_files
 
 __all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "store_project"]
@@ -25,7 +25,7 @@ _MOST_UNPACKED = 2**30
 
 
 def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True) -> Project:
-    """A stored project as tables: its texts, links and the judgements that stand (or all rows ever appended)."""
+    """A stored project as tables: its texts, links and the judgements that were not undone (or every row)."""
     texts, _ = projects.find_items(connection, stored.id, limit=None)
     columns: dict[str, list[Any]] = {name: [] for name in ITEMS.names}
     meta_names = list(dict.fromkeys(name for item in texts for name in item.meta))
@@ -42,7 +42,7 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
         values["model_version"] = None if row["model_version"] is None else str(row["model_version"])
         for name in JUDGEMENTS.names:
             rows[name].append(values[name])
-    found = connection.execute(select(links).where(links.c.project_id == stored.id).order_by(links.c.id)).all()
+    found = projects.links_of(connection, stored.id)
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
         stored.kind,
@@ -86,9 +86,9 @@ def store_project(
         key,
         (
             {
-                **{name: _plain(row[name]) for name in ITEMS.names},
+                **{name: plain(row[name]) for name in ITEMS.names},
                 "text": row["text"] or "",
-                "meta": {m.removeprefix("meta."): _plain(row[m]) for m in meta if _plain(row[m]) is not None},
+                "meta": {m.removeprefix("meta."): cell for m in meta if (cell := plain(row[m])) is not None},
             }
             for row in texts.to_dict("records")
         ),
@@ -96,7 +96,7 @@ def store_project(
     projects.add_links(
         connection,
         key,
-        [{name: _plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")],
+        [{name: plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")],
     )
     stored, _ = projects.find_items(connection, key, limit=None)
     places = {item.item_id: item.key for item in stored}
@@ -113,17 +113,10 @@ def _seen_choices(project: Project) -> dict[str, Any]:
     return {name: values for name, values in found.items() if values}
 
 
-def _plain(value: Any) -> Any:
-    """A cell as JSON and the database take it; missing values become ``None``."""
-    if value is None or value != value:  # NaN is the one value that differs from itself
-        return None
-    return value.item() if hasattr(value, "item") else value
-
-
 def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
     """A row of the table of judgements as it is stored; ``places`` has the keys of the texts by their ids."""
     kind = row["kind"]
-    cell = {name: _plain(row[name]) for name in JUDGEMENTS.names}
+    cell = {name: plain(row[name]) for name in JUDGEMENTS.names}
     numeric = kind in {"pair", "score"} and cell["value"] is not None
     return Judgement(
         request_id=f"import-{uuid4().hex}",

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
-from accord.data.project import Project, new_folder, write_manifest
+from accord.data.project import LEARNT, Project, new_folder, write_manifest
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.rows import Context
 from accord.data.reading.schemas import Matched, match
@@ -20,17 +20,9 @@ from accord.errors import InputError
 from accord.typing import KINDS, Progress
 from accord.workflows.kinds import check_kind
 
-__all__ = ["TABLES", "Imported", "import_files", "import_tables", "project_of_files", "project_of_tables"]
+__all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 TABLES = "tables"  # the name of the format of plain tables
-# The kinds of judgement that the model of each kind learns from.
-_LEARNT = {
-    "pairs": ("pair",),
-    "threads": ("label",),
-    "aspects": ("score",),
-    "links": ("label",),
-    "rationales": ("label", "span"),
-}
 
 
 @dataclass(frozen=True)
@@ -96,20 +88,6 @@ def import_files(
 
     imported = _all_or_nothing(read, out, drop_bad=drop_bad)
     return replace(imported, assumed={**dict.fromkeys(reasons, 1), **imported.assumed})
-
-
-def import_tables(
-    kind: str,
-    paths: Sequence[str | Path],
-    out: str | Path | None,
-    *,
-    rules: Rules | None = None,
-    drop_bad: bool = False,
-    progress: Progress = lambda what, done, total: None,
-) -> Imported:
-    """Read plain tables into a new project's folder; with ``out=None`` only look. See :func:`import_files`."""
-    check_kind(kind)
-    return import_files(paths, out, kind=kind, form=TABLES, rules=rules, drop_bad=drop_bad, progress=progress)
 
 
 def project_of_files(paths: Sequence[str | Path], **settings: Any) -> Project:
@@ -252,10 +230,10 @@ def _read_format(
         kind, reason = _kind(reading, grouped)
         if items.num_rows:
             context.assumed[f"this is a project of {kind}, because {reason}; name the kind to say otherwise"] += 1
-    elif reading.n_judgements and not set(_LEARNT[kind]) & set(reading.n_judgements):
+    elif reading.n_judgements and not set(LEARNT[kind]) & set(reading.n_judgements):
         kinds = ", ".join(reading.n_judgements)
         context.assumed[
-            f"a project of {kind} learns from {' and '.join(_LEARNT[kind])}; all that was read is {kinds}"
+            f"a project of {kind} learns from {' and '.join(LEARNT[kind])}; all that was read is {kinds}"
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
     imported = _finished(kind, form.name, reading, items, files)

@@ -14,7 +14,7 @@ from accord.data.formats.own import Rules
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.workflows.export import export
-from accord.workflows.import_ import import_tables, project_of_tables
+from accord.workflows.import_ import import_files, project_of_tables
 
 ITEMS = "item_id,text,group_id\na,First text,g\nb,Second text,g\nc,Third text,g\n"
 
@@ -47,7 +47,7 @@ def refused(tmp_path, capsys, *arguments):
 
 def test_votes_and_items_become_a_project(file, tmp_path):
     votes = file("votes.csv", "left,right,label,worker\na,b,left,x\nb,c,TIE,y\nc,a,0,\na,c,1,x\n")
-    imported = import_tables("pairs", [votes, file("items.csv", ITEMS)], tmp_path / "p")
+    imported = import_files([votes, file("items.csv", ITEMS)], kind="pairs", out=tmp_path / "p")
     assert imported.counts == {"items": 3, "pair": 4, "links": 0, "people": 2}
     assert imported.renamed == {"left": "item_id", "right": "other_id", "label": "value", "worker": "annotator_id"}
     project = Project.load(tmp_path / "p")
@@ -120,7 +120,9 @@ def test_spans_are_characters_of_the_text(file):
 
 def test_other_columns_of_items_are_kept_and_of_votes_reported(file, tmp_path):
     items = file("i.csv", "item_id,text,length\na,A,1\nb,B,2\n")
-    imported = import_tables("pairs", [items, file("v.csv", "left,right,value,mood\na,b,1,fine\n")], tmp_path / "p")
+    imported = import_files(
+        [items, file("v.csv", "left,right,value,mood\na,b,1,fine\n")], kind="pairs", out=tmp_path / "p"
+    )
     assert imported.unread == ("mood",)
     assert Project.load(tmp_path / "p").items().meta["meta.length"].tolist() == ["1", "2"]
 
@@ -301,19 +303,19 @@ def test_a_dry_run_counts_names_the_bad_rows_and_writes_nothing(file, tmp_path, 
 
 def test_bad_rows_are_dropped_on_request(file, tmp_path):
     votes = file("v.csv", "left,right,value\na,b,1\nb,b,1\na,c,7\nc,b,0\n")
-    import_tables("pairs", [votes], tmp_path / "p", drop_bad=True)
+    import_files([votes], kind="pairs", out=tmp_path / "p", drop_bad=True)
     assert Project.load(tmp_path / "p").comparisons().value.tolist() == [1.0, 0.0]
 
 
 def test_rules_are_kept_with_the_project(file, tmp_path):
     scores = file("w.csv", "item_id,text,score.food\na,A,7\n")
-    import_tables("aspects", [scores], tmp_path / "p", rules=Rules(n_ranks=10))
+    import_files([scores], kind="aspects", out=tmp_path / "p", rules=Rules(n_ranks=10))
     assert Project.load(tmp_path / "p").ratings().n_ranks == 10
 
 
 def test_no_files_are_refused():
     with pytest.raises(InputError, match="at least one file"):
-        import_tables("pairs", [], None)
+        import_files([], kind="pairs", out=None)
 
 
 # -- what must not pass in silence -------------------------------------------------------------------------------
@@ -378,20 +380,20 @@ def test_a_last_cell_with_lines_of_its_own_is_read(file):
 def test_a_dropped_text_takes_its_votes_with_it(file, tmp_path):
     items = file("items.csv", "id,text\na," + "x" * 1_000_001 + "\nb,short\nc,short too\n")
     votes = file("votes.csv", "left,right,label\na,b,1\nb,c,0\n")
-    imported = import_tables("pairs", [items, votes], tmp_path / "p", drop_bad=True)
+    imported = import_files([items, votes], kind="pairs", out=tmp_path / "p", drop_bad=True)
     assert sum(imported.dropped.values()) == 2
     assert Project.load(tmp_path / "p").comparisons().n_votes == 1
 
 
 def test_a_dropped_row_of_scores_leaves_none_of_them(file, tmp_path):
     table = file("r.csv", "id,text,score.food,score.room\nr1,hi,3,9\nr2,ho,2,2\n")
-    imported = import_tables("aspects", [table], tmp_path / "p", drop_bad=True)
+    imported = import_files([table], kind="aspects", out=tmp_path / "p", drop_bad=True)
     assert imported.counts == {"items": 1, "score": 2, "links": 0, "people": 0}
 
 
 def test_an_unknown_id_that_was_dropped_is_gone(file, tmp_path):
     votes = file("votes.csv", "left,right,label,worker\na,b,1,x\nzzz,b,0,y\n")
-    imported = import_tables("pairs", [file("items.csv", ITEMS), votes], tmp_path / "p", drop_bad=True)
+    imported = import_files([file("items.csv", ITEMS), votes], kind="pairs", out=tmp_path / "p", drop_bad=True)
     assert imported.counts["people"] == 1
     kept = Project.load(tmp_path / "p").comparisons()
     assert kept.n_votes == 1
@@ -400,7 +402,7 @@ def test_an_unknown_id_that_was_dropped_is_gone(file, tmp_path):
 
 def test_votes_that_were_dropped_bring_no_items(file, tmp_path):
     votes = file("votes.csv", "left,right,label\na,b,1\nx,y,7\nz,z,1\n")
-    import_tables("pairs", [votes], tmp_path / "p", drop_bad=True)
+    import_files([votes], kind="pairs", out=tmp_path / "p", drop_bad=True)
     assert Project.load(tmp_path / "p").items().ids.tolist() == ["a", "b"]
 
 

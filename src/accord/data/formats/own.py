@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from accord.data.project import ITEMS, JUDGEMENTS, LINKS, with_schema
+from accord.data.project import ITEMS, JUDGED, JUDGEMENTS, LINKS, with_schema
 from accord.data.reading.blocks import Block, distinct, numbers
 from accord.data.reading.conflicts import Conflicts
 from accord.data.reading.problems import Problems
@@ -29,7 +29,6 @@ _LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
 _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
 _TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
 _VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
-_KINDS = ("pair", "label", "score", "span", "rank")
 
 
 @dataclass(frozen=True)
@@ -324,10 +323,10 @@ class Reading:
     def _judgements(self, block: Block) -> None:
         """A table that Accord wrote itself."""
         kinds = block.decoded("kind")
-        known = pc.is_in(kinds, value_set=pa.array(_KINDS)).to_numpy(zero_copy_only=False)
+        known = pc.is_in(kinds, value_set=pa.array(JUDGED)).to_numpy(zero_copy_only=False)
         block.refuse(
             ~known,
-            f"the kind must be one of {', '.join(_KINDS)}",
+            f"the kind must be one of {', '.join(JUDGED)}",
             lambda row: repr(kinds[row].as_py()),
             "Correct it.",
         )

@@ -157,7 +157,9 @@ def _csv_error(path: Path, error: Exception) -> InputError:
         row, _, rest = said.partition("Row #")[2].partition(":")
         counts = rest.split(":")[0].strip().lower()
         where = f"row {int(row) - 1:,} of " if row.isdigit() else "a row of "
-        return InputError(f"every row must have as many cells as there are columns; {where}{path}: {counts}. Mend it.")
+        return InputError(
+            f"every row must have as many cells as there are columns; {where}{path}: {counts}. Correct it."
+        )
     return InputError(f"{path} is not readable as a table: {said.splitlines()[0].rstrip('.')}.")
 
 
@@ -196,7 +198,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if "UTF-8" in str(error) or "utf-8" in str(error):
                     raise not_utf8(path) from None
-                raise InputError(f"every line must be JSON; row {row:,} of {path}: {error}. Mend it.") from None
+                raise InputError(f"every line must be JSON; row {row:,} of {path}: {error}. Correct it.") from None
 
 
 def _json_names(path: Path) -> list[str]:
@@ -232,7 +234,13 @@ def _batch(columns: dict[str, list[str | None]]) -> pa.RecordBatch:
 
 
 def as_text(value: Any) -> str | None:
-    """A value as the text of a cell; an empty one is missing."""
+    """A value as the text of a cell; an empty one is missing.
+
+    Examples
+    --------
+    >>> as_text(3.0), as_text(""), as_text(["a"])
+    ('3', None, '["a"]')
+    """
     if value is None or value == "" or value != value:  # NaN is how data frames write a missing number
         return None
     if isinstance(value, str):

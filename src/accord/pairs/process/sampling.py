@@ -59,14 +59,13 @@ def _log_likelihood(
 
 @njit(cache=True, error_model="numpy")
 def _chain(
-    seed: int, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray, factor: FloatArray,
+    rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray, factor: FloatArray,
     centre: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray, weight: FloatArray,
     cell_voter: IntArray, cell_row: IntArray, cell_weight: FloatArray, n_voters: int, first_rate: IntArray,
     rates: FloatArray, shares_prior: FloatArray, side_chance: float, tie_chance: float, bias: float, margin: float,
     learn_bias: bool, learn_margin: bool, learn_scale: bool, log_variance: float,
 ):  # fmt: skip
     """The chain; see :func:`draw_posterior`. v = centre + spread · w, f = e^t design · v."""
-    np.random.seed(seed)
     m, n_rows, n_rates = centre.size, left.size, rates.size
     out_v, out_scale = np.empty((n_draws, m)), np.empty(n_draws)
     out_rates, out_bias, out_margin = np.empty((n_draws, n_voters)), np.empty(n_draws), np.empty(n_draws)
@@ -100,7 +99,7 @@ def _chain(
                 for k in range(n_rates):
                     score[u, k] = np.exp(score[u, k] - top)
                     mass += score[u, k]
-                pick = np.random.random() * mass
+                pick = rng.random() * mass
                 chosen = 0
                 while chosen < n_rates - 1 and pick > score[u, chosen]:
                     pick -= score[u, chosen]
@@ -109,7 +108,7 @@ def _chain(
                 tally[chosen] += 1.0
             mass = 0.0
             for k in range(n_rates):
-                shares[k] = max(np.random.gamma(tally[k], 1.0), 1e-12)
+                shares[k] = max(rng.gamma(tally[k], 1.0), 1e-12)
                 mass += shares[k]
             shares /= mass
             counts[:] = 0.0
@@ -121,14 +120,14 @@ def _chain(
         now = _log_likelihood(scale * g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance)
         # -- scores: an elliptical slice around N(centre, spread spreadᵀ)
         w = factor.T @ (v - centre)
-        turn = np.random.standard_normal(m)
+        turn = rng.standard_normal(m)
         dv, dg = spread @ turn, basis @ turn
         offset, offset_g = v - centre, g - f0
         cc, co, cd = centre @ centre, centre @ offset, centre @ dv
         oo, od, dd = offset @ offset, offset @ dv, dv @ dv
         ww, wt, tt = w @ w, w @ turn, turn @ turn
-        level = now - 0.5 * (cc + 2.0 * co + oo) + 0.5 * ww + np.log(np.random.random())
-        angle = np.random.random() * 2.0 * np.pi
+        level = now - 0.5 * (cc + 2.0 * co + oo) + 0.5 * ww + np.log(rng.random())
+        angle = rng.random() * 2.0 * np.pi
         low, high = angle - 2.0 * np.pi, angle
         for _ in range(60):
             c, s = np.cos(angle), np.sin(angle)
@@ -146,42 +145,42 @@ def _chain(
                 low = angle
             else:
                 high = angle
-            angle = low + np.random.random() * (high - low)
+            angle = low + rng.random() * (high - low)
         if learn_scale:
             # -- the scale together with the scores: f = e^t A v moves
-            to = t + step_t * np.random.standard_normal()
+            to = t + step_t * rng.standard_normal()
             then = _log_likelihood(
                 np.exp(to) * g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance
             )
             here, there = log_variance + 2.0 * t, log_variance + 2.0 * to
             ratio = then - now + 0.5 * (here * here - there * there) / _PRIOR_SD**2
-            if np.log(np.random.random()) < ratio:
+            if np.log(rng.random()) < ratio:
                 t, now = to, then
             # -- the scale against the scores: f stays, v shrinks as e^t grows
             norm, shift = v @ v, 0.0
             for _ in range(_SCALE_MOVES):
-                d = shift + 2.0 / np.sqrt(m) * np.random.standard_normal()
+                d = shift + 2.0 / np.sqrt(m) * rng.standard_normal()
                 ratio = 0.5 * norm * (np.exp(-2.0 * shift) - np.exp(-2.0 * d)) - m * (d - shift)
                 here, there = log_variance + 2.0 * (t + shift), log_variance + 2.0 * (t + d)
                 ratio += 0.5 * (here * here - there * there) / _PRIOR_SD**2
-                if np.log(np.random.random()) < ratio:
+                if np.log(rng.random()) < ratio:
                     shift = d
             t += shift
             v *= np.exp(-shift)
             g *= np.exp(-shift)
         if learn_bias:
-            to = bias + step_bias * np.random.standard_normal()
+            to = bias + step_bias * rng.standard_normal()
             then = _log_likelihood(
                 np.exp(t) * g, left, right, value, side, counts, to, margin, rates, side_chance, tie_chance
             )
-            if np.log(np.random.random()) < then - now + 0.5 * (bias**2 - to**2):
+            if np.log(rng.random()) < then - now + 0.5 * (bias**2 - to**2):
                 bias, now = to, then
         if learn_margin:
-            to = abs(margin + step_margin * np.random.standard_normal())
+            to = abs(margin + step_margin * rng.standard_normal())
             then = _log_likelihood(
                 np.exp(t) * g, left, right, value, side, counts, bias, to, rates, side_chance, tie_chance
             )
-            if np.log(np.random.random()) < then - now + margin - to:
+            if np.log(rng.random()) < then - now + margin - to:
                 margin, now = to, then
         if it >= burn_in and (it - burn_in) % thin == 0:
             place = (it - burn_in) // thin
@@ -236,7 +235,7 @@ def draw_posterior(
         n_voters, prior = len(voters.belief), SHARES_PRIOR
         first = np.argmax(voters.belief, axis=1)
     found = _chain(
-        int(rng.integers(2**31)), n_draws, burn_in, thin, np.ascontiguousarray(design), np.ascontiguousarray(spread),
+        rng, n_draws, burn_in, thin, np.ascontiguousarray(design), np.ascontiguousarray(spread),
         np.ascontiguousarray(posterior.factor / np.sqrt(_WIDER)), posterior.mean, votes.left, votes.right,
         ballots.value, ballots.side, votes.weight, cells[0], cells[1], cells[2], n_voters, first, rates, prior,
         likelihood.side_chance, likelihood.tie_chance, likelihood.bias, likelihood.margin, learn_bias,

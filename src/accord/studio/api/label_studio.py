@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import Connection
 
 from accord.store import connections, projects
+from accord.store.database import Connection
 from accord.store.projects import StoredProject
 from accord.studio.context import Key, Owner, Studio
 from accord.workflows.collecting.label_studio import match_config

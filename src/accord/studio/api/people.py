@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, Field
-from sqlalchemy import Connection
 
 from accord.store import people, projects
+from accord.store.database import Connection
 from accord.studio.context import Key, Owner, Studio
 
 __all__ = ["router"]

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
-from sqlalchemy import Connection
-from sqlalchemy.exc import DataError
 
 from accord.errors import InputError
 from accord.store import projects
+from accord.store.database import Connection, UnstorableError
 from accord.store.projects import StoredProject
 from accord.studio.api.judge import ItemAnswer, item_answer
 from accord.studio.context import CurrentPerson, Key, Owner, Studio, Viewer
@@ -175,7 +174,7 @@ def create_project(
             )
             projects.note(connection, key, visitor.person.id, "project made", texts=project.counts["items"])
             stored = projects.get_project(connection, key)
-    except DataError as error:
+    except UnstorableError as error:
         raise InputError(
             "the database holds ids of at most 500 characters, labels of at most 200, and no character with the code "
             "0; something in the upload is otherwise. Change it."

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, StringConstraints
-from sqlalchemy import Connection
 
 from accord.errors import InputError
 from accord.store import people, projects
+from accord.store.database import Connection
 from accord.store.people import Person
 from accord.studio.context import COOKIE, CurrentPerson, Studio, StudioState
 from accord.studio.security import csrf_token

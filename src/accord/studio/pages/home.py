@@ -5,12 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
-from sqlalchemy import Connection, func, select
 
 from accord.store import people, projects
+from accord.store.database import Connection
 from accord.store.people import Person
-from accord.store.tables import items, judgements
-from accord.store.tables import projects as project_table
 from accord.studio.api.sessions import SessionAnswer, sign_in
 from accord.studio.context import MaybePerson, Studio
 from accord.studio.pages.rendering import render, titles
@@ -35,16 +33,8 @@ def home(request: Request, visitor: MaybePerson, studio: Studio) -> HTMLResponse
         return render(request, "welcome.html")
     with studio.database.read() as connection:
         found = projects.projects_of(connection, visitor.person.id)
-        keys = [project.id for project, _ in found]
-        counts = []
-        for table in (items, judgements):
-            rows = connection.execute(
-                select(table.c.project_id, func.count())
-                .where(table.c.project_id.in_(keys))
-                .group_by(table.c.project_id)
-            )
-            counts.append({row[0]: row[1] for row in rows})
-    listed = [(project, role, counts[0].get(project.id, 0), counts[1].get(project.id, 0)) for project, role in found]
+        counts = projects.count_rows(connection, [project.id for project, _ in found])
+    listed = [(project, role, *counts[project.id]) for project, role in found]
     return render(request, "home.html", visitor=visitor, projects=listed, asks=ASKS)
 
 
@@ -69,8 +59,8 @@ def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
 
     def enter(connection: Connection) -> Person:
         guest = people.create_person(connection, f"Guest {people.count_people(connection) + 1}", password_hash=None)
-        for key in connection.execute(select(project_table.c.id)).scalars().all():
-            people.add_member(connection, key, guest.id, "owner")
+        for project in projects.all_projects(connection):
+            people.add_member(connection, project.id, guest.id, "owner")
         return guest
 
     return sign_in(studio, response, studio.writer.write(enter))

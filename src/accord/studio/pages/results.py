@@ -6,14 +6,13 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy import Connection, or_, select
 
 from accord.pairs.stability import win_probability
 from accord.store import judgements as kept
 from accord.store import projects
+from accord.store.database import Connection
 from accord.store.projects import StoredItem
 from accord.store.scores import Scores, get_scores
-from accord.store.tables import judgements, links, people
 from accord.studio.context import Access, Key, Studio, Viewer
 from accord.studio.pages.rendering import ago, interval_svg, pager, render, share_svg
 
@@ -57,10 +56,10 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
     """Names and cells of the columns beside the text."""
     if kind == "aspects":
         lines = [
-            [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_one_mind"))]
+            [*(_score(row["aspects"].get(aspect)) for aspect in aspects), _percent(row.get("p_all_equal"))]
             for row in rows
         ]
-        return [*aspects, "of one mind"], lines
+        return [*aspects, "all aspects equal"], lines
     return ["label", "how sure"], [
         [_cell(row.get("label")), "given by people" if row.get("given") else _percent(row.get("probability"))]
         for row in rows
@@ -70,8 +69,7 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
 def _score(found: dict[str, Any] | None) -> str:
     if not found or found.get("rank") is None:
         return ""
-    given = found.get("score")
-    return f"{found['rank']:g} ({_percent(found.get('probability'))})" + (f", given {given:g}" if given else "")
+    return f"{found['rank']:g} ({'given' if found.get('given') else _percent(found.get('probability'))})"
 
 
 def _percent(share: float | None) -> str:
@@ -199,7 +197,12 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
     )
 
 
-_FACTS = {"p_best": "chance of being best", "n_votes": "votes", "probability": "how sure", "p_one_mind": "of one mind"}
+_FACTS = {
+    "p_best": "chance of being best",
+    "n_votes": "votes",
+    "probability": "how sure",
+    "p_all_equal": "all aspects equal",
+}
 
 
 def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
@@ -221,13 +224,7 @@ def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
 
 
 def _judgements_of(connection: Connection, project_id: int, key: int) -> list[dict[str, Any]]:
-    query = (
-        kept.effective(project_id, judgements, people.c.name.label("person_name"))
-        .outerjoin(people, people.c.id == judgements.c.person_id)
-        .where(or_(judgements.c.item == key, judgements.c.other == key))
-        .limit(500)
-    )
-    rows = connection.execute(query).all()
+    rows = kept.of_text(connection, project_id, key)
     others = projects.items_by_key(
         connection, project_id, {k for row in rows for k in (row.item, row.other) if k is not None}
     )
@@ -258,11 +255,7 @@ def _what(row: Any, key: int, others: dict[int, StoredItem]) -> str:
 
 
 def _neighbours(connection: Connection, project_id: int, item: StoredItem) -> list[dict[str, Any]]:
-    rows = connection.execute(
-        select(links)
-        .where(links.c.project_id == project_id, or_(links.c.src_id == item.item_id, links.c.dst_id == item.item_id))
-        .limit(50)
-    ).all()
+    rows = projects.neighbours_of(connection, project_id, item.item_id)
     names = {row.dst_id if row.src_id == item.item_id else row.src_id for row in rows}
     known = projects.items_by_id(connection, project_id, names)
     out = []

@@ -6,25 +6,18 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import Connection, func, select
-
+from accord.data.project import LEARNT
 from accord.errors import InputError
 from accord.store import judgements as kept
 from accord.store import projects, questions
+from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredItem, StoredProject
-from accord.store.tables import items, judgements
 
 __all__ = ["ANSWERS", "SKIP_REASONS", "Answer", "NextQuestion", "next_question", "record", "take_back"]
 
-# What may be answered in a project of each kind.
-ANSWERS: Mapping[str, tuple[str, ...]] = {
-    "pairs": ("pair", "skip"),
-    "threads": ("label", "skip"),
-    "aspects": ("scores", "skip"),
-    "links": ("label", "skip"),
-    "rationales": ("spans", "skip"),
-}
+# What may be answered in a project of each kind; an answer of a label and its spans is named after the spans.
+ANSWERS: Mapping[str, tuple[str, ...]] = {kind: (rows[-1], "skip") for kind, rows in LEARNT.items()}
 SKIP_REASONS = ("both bad", "too similar", "not understood", "other")
 
 _MAX_SPANS = 200
@@ -56,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class NextQuestion:
-    """A question with its texts, in the order in which this person sees them: the first stands left."""
+    """A question with its texts, in the order in which this person sees them: the first is shown on the left."""
 
     question_id: int | None
     strategy: str
@@ -66,7 +59,7 @@ class NextQuestion:
 
 
 def record(connection: Connection, project: StoredProject, person_id: int, answer: Answer) -> int:
-    """Check an answer and append it; returns how many rows were new (0 where it was sent before)."""
+    """Check an answer and append it; returns the number of new rows (0 where it was sent before)."""
     if not 8 <= len(answer.request_id) <= 64:
         raise InputError(f"a request_id has 8 to 64 characters; this one has {len(answer.request_id)}. Send a UUID.")
     allowed = ANSWERS[project.kind]
@@ -100,7 +93,7 @@ def record(connection: Connection, project: StoredProject, person_id: int, answe
 
 
 def take_back(connection: Connection, project: StoredProject, person_id: int, *, request_id: str) -> str | None:
-    """Undo the person's newest answer that stands; returns the request that was undone, or ``None``."""
+    """Undo the person's newest answer; returns the request that was undone, or ``None``."""
     newest = kept.last_of(connection, project.id, person_id)
     if not newest:
         return None
@@ -163,7 +156,7 @@ def _rationale_rows(project: StoredProject, texts: Mapping[int, StoredItem], ans
         "item": answer.item,
         "label": _checked_label(project, answer.label),
     }
-    # A text that was read and in which nothing was marked is told from one that nobody looked at.
+    # A text that was read and in which nothing was marked differs from a text that nobody has read.
     return [label, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
 
 
@@ -209,8 +202,8 @@ def _checked_label(project: StoredProject, label: str | None) -> str:
 _ROWS = {
     "pair": _pair_rows,
     "label": _label_rows,
-    "scores": _score_rows,
-    "spans": _rationale_rows,
+    "score": _score_rows,
+    "span": _rationale_rows,
     "skip": _skip_rows,
 }
 
@@ -244,7 +237,7 @@ def next_question(
 
 
 def _left_first(keys: Sequence[int], person_id: int) -> bool:
-    """Which text stands left: shuffled by person and pair, but the same when the page is loaded again."""
+    """Whether the first text is shown on the left: random by person and pair, the same when the page is reloaded."""
     low, high = sorted(keys)
     return random.Random(f"{person_id}/{low}/{high}").random() < 0.5
 
@@ -252,7 +245,7 @@ def _left_first(keys: Sequence[int], person_id: int) -> bool:
 def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
     """Uniformly random pairs, each inside one group, the first of them one that the person has not seen.
 
-    The others wait for whoever comes next: where many people ask at once, one of them looks for all.
+    The others are kept for the next people who ask, so that one search serves many.
     """
     groups = [(name, size) for name, size in projects.groups_of(connection, project.id) if size > 1]
     weights = [size * (size - 1) // 2 for _, size in groups]
@@ -288,19 +281,6 @@ def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict
 
 
 def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
-    """The text with the fewest judgements that the person has not judged; a thread's comments follow each other."""
-    counts = (
-        select(judgements.c.item, func.count().label("n"))
-        .where(judgements.c.project_id == project.id, judgements.c.kind.in_(("label", "score", "skip")))
-        .group_by(judgements.c.item)
-        .subquery()
-    )
-    done = kept.effective(project.id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
-    row = connection.execute(
-        select(items.c.id)
-        .outerjoin(counts, counts.c.item == items.c.id)
-        .where(items.c.project_id == project.id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
-        .order_by(func.coalesce(counts.c.n, 0), items.c.position)
-        .limit(1)
-    ).first()
-    return [] if row is None else [_asked([row.id], "coverage", None)]
+    """The text with the fewest judgements that the person has not judged."""
+    key = questions.least_judged(connection, project.id, person_id)
+    return [] if key is None else [_asked([key], "coverage", None)]

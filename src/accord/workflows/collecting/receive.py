@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection
 
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, Project
@@ -15,6 +14,7 @@ from accord.data.reading.rows import text_id
 from accord.errors import InputError
 from accord.store import connections, projects
 from accord.store.connections import ForeignAnswer
+from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.workflows.collecting.label_studio import (

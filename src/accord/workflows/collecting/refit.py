@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.project import Project
+from accord.data.tables import plain
 from accord.errors import InputError
 from accord.pairs.stability import pieces, stability
 from accord.store import connections, judgements, projects, questions, scores
@@ -120,7 +121,7 @@ def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[lis
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
     rows = [
-        {"key": keys.get(str(row.get("item_id"))), **{str(name): _plain(value) for name, value in row.items()}}
+        {"key": keys.get(str(row.get("item_id"))), **{str(name): plain(value) for name, value in row.items()}}
         for row in frame.dropna(axis="columns", how="all").to_dict("records")
     ]
     if "aspect" in frame:
@@ -133,8 +134,8 @@ def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     texts: dict[Any, dict[str, Any]] = {}
     for row in rows:
         text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
-        text["p_one_mind"] = row.get("p_one_mind")
-        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
+        text["p_all_equal"] = row.get("p_all_equal")
+        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
     return list(texts.values())
 
 
@@ -155,21 +156,6 @@ def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
         "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
         "missing_joins": pieces(votes),
     }
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON has."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-        if isinstance(value, list):
-            return [_plain(v) for v in value]
-    if isinstance(value, float) and value - value != 0.0:
-        return None
-    return value
 
 
 def _choose(

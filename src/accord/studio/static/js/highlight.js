@@ -20,7 +20,7 @@ function show(question) {
 function answer(label) {
   if (!judging.question) return;
   const key = judging.question.texts[0].key;
-  judging.answer({ kind: "spans", label, spans: marker.ranges.map((range) => ({ item: key, ...range })) });
+  judging.answer({ kind: "span", label, spans: marker.ranges.map((range) => ({ item: key, ...range })) });
 }
 
 const buttons = [...document.querySelectorAll("[data-label]")];
