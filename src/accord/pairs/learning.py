@@ -120,8 +120,7 @@ class PairLearning(PairAnswers, WithWorkers):
             families=self.kernel,
             combine=self.combine,
             ard=ard,
-            item_effects=self._groups is None
-            or (self.combine == "sum" if self.item_effects is None else self.item_effects),
+            item_effects=effects or self._groups is None,
             rng=rng,
         )
 
@@ -200,6 +199,26 @@ class PairLearning(PairAnswers, WithWorkers):
         if self.variance_guard and learn and points is None:
             found = self._guarded(found, x)
         self._keep(found, x if points is None else points, counts)
+        if learn:
+            self._settle_voters(found)
+
+    def _settle_voters(self, found: Fit) -> None:
+        """Believe of the voters what the joint draws say, where there are any, and infer the scores once more.
+
+        Beliefs that were learnt in turn with the scores are surer than they should be where votes are few.
+        """
+        people, draws = self._people, self._draw() if self._people is not None else None
+        if people is None or draws is None:
+            return
+        belief = np.stack([(draws.rates == rate).mean(axis=0) for rate in RATES], axis=1)
+        people = replace(people, belief=belief)
+        self._people = people = replace(people, shares=people.expected_shares())
+        votes = replace(found.votes, ballots=replace(found.votes.ballots, share=people.row_shares()))
+        posterior = infer(found.prior, votes, found.likelihood, sites=found.posterior.sites, tol=0.02)
+        self._posterior, self._votes, self.bound_ = posterior, votes, posterior.bound
+        self.scorer_ = replace(self.scorer_, mean=posterior.mean, factor=posterior.factor)
+        if self._comparisons.annotators is not None:
+            self._beliefs = dict(zip(self._comparisons.annotators, belief, strict=True))
 
     def _may_have_ard(self) -> bool:
         groups = self._groups

@@ -95,12 +95,12 @@ def predict_pairs(model: PreferenceRanker, pairs: pd.DataFrame, items: Items | N
     )
 
 
-def ask(model: PreferenceRanker, project: Project, n: int) -> pd.DataFrame:
+def ask(model: PreferenceRanker, project: Project, n: int, strategy: str = "bald") -> pd.DataFrame:
     """The ``n`` pairs most worth asking about: ``left, right, gain, p_left``."""
     known = set(model.items_.ids)
     if any(name not in known for name in project.items().ids):
         raise InputError("the model does not know all texts of this project. Train it again.")
-    return model.ask(n)
+    return model.ask(n, strategy=strategy)
 
 
 def explain(model: PreferenceRanker, project: Project, target: str) -> pd.DataFrame:

@@ -101,7 +101,7 @@ def majority(votes: Comparisons) -> Comparisons:
     left, right = np.where(swap, votes.right, votes.left), np.where(swap, votes.left, votes.right)
     weight = np.ones(votes.n_votes) if votes.weight is None else votes.weight
     pairs, place = np.unique(left.astype(np.int64) * n + right, return_inverse=True)
-    lead: FloatArray = np.bincount(place, weight * np.where(swap, -1.0, 1.0) * (2.0 * votes.value - 1.0))
+    lead = sum_by(place, weight * np.where(swap, -1.0, 1.0) * (2.0 * votes.value - 1.0), pairs.size)
     value = np.where(lead > 0, 1.0, np.where(lead < 0, 0.0, 0.5))
     return Comparisons(votes.items, (pairs // n).astype(np.int32), (pairs % n).astype(np.int32), value)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from scipy.special import ndtr
 
-from accord.typing import FloatArray
+from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["LINEARISATIONS", "Ballots", "Preference", "expectation", "linearised", "log_answer", "log_rates", "point"]
 
@@ -68,9 +68,9 @@ class Ballots:
         share[:, 0] = 1.0
         return cls(np.asarray(value, dtype=np.float64), np.zeros(len(value)), share)
 
-    def take(self, rows: object) -> "Ballots":
+    def take(self, rows: IntArray | BoolArray | slice) -> "Ballots":
         """Some of the rows."""
-        return Ballots(self.value[rows], self.side[rows], self.share[rows])  # type: ignore[index]
+        return Ballots(self.value[rows], self.side[rows], self.share[rows])
 
     def followed_by(self, more: "Ballots") -> "Ballots":
         """These rows and then others."""
@@ -270,16 +270,19 @@ class Preference:
             log_p, _, _ = candidate.expect(mean, variance, ballots)
             return 0.5 * candidate.bias**2 + candidate.margin - float(weight @ log_p)
 
+        def at(start: Preference, name: str, to: float) -> Preference:
+            return replace(start, bias=to) if name == "bias" else replace(start, margin=to)
+
         found, h = self, 1e-3
         for name in moved * 2:
             now = float(getattr(found, name))
-            low, here, high = (loss(replace(found, **{name: now + shift})) for shift in (-h, 0.0, h))
+            low, here, high = (loss(at(found, name, now + shift)) for shift in (-h, 0.0, h))
             slope, curve = (high - low) / (2.0 * h), max((high - 2.0 * here + low) / h**2, 1e-3)
             step = float(np.clip(-slope / curve, -1.0, 1.0))
             for _ in range(8):
                 to = float(np.clip(now + step, 2.0 * h if name == "margin" else -5.0, 5.0))
-                if loss(replace(found, **{name: to})) <= here:
-                    found = replace(found, **{name: to})
+                if loss(at(found, name, to)) <= here:
+                    found = at(found, name, to)
                     break
                 step *= 0.5
         return found

@@ -59,12 +59,12 @@ def _log_likelihood(
 
 @njit(cache=True, error_model="numpy")
 def _chain(
-    rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray, factor: FloatArray,
-    centre: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray, weight: FloatArray,
-    cell_voter: IntArray, cell_row: IntArray, cell_weight: FloatArray, n_voters: int, first_rate: IntArray,
-    rates: FloatArray, shares_prior: FloatArray, side_chance: float, tie_chance: float, bias: float, margin: float,
-    learn_bias: bool, learn_margin: bool, learn_scale: bool, log_variance: float,
-):  # fmt: skip
+    rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray,
+    factor: FloatArray, centre: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray,
+    weight: FloatArray, cell_voter: IntArray, cell_row: IntArray, cell_weight: FloatArray, n_voters: int,
+    first_rate: IntArray, rates: FloatArray, shares_prior: FloatArray, side_chance: float, tie_chance: float,
+    bias: float, margin: float, learn_bias: bool, learn_margin: bool, learn_scale: bool, log_variance: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
     """The chain; see :func:`draw_posterior`. v = centre + spread · w, f = e^t design · v."""
     m, n_rows, n_rates = centre.size, left.size, rates.size
     out_v, out_scale = np.empty((n_draws, m)), np.empty(n_draws)
@@ -228,10 +228,13 @@ def draw_posterior(
     spread = np.sqrt(_WIDER) * solve_lower(posterior.factor, np.eye(m), transposed=True)
     ballots = votes.ballots
     if voters is None or (voters.voter < 0).any():
-        rates, cells = np.zeros(1), (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
-        n_voters, first, prior = 0, np.zeros(0, dtype=np.int64), np.ones(1)
+        none: IntArray = np.zeros(0, dtype=np.int64)
+        cells: tuple[IntArray, IntArray, FloatArray] = (none, none, np.zeros(0))
+        rates = np.zeros(1)
+        n_voters, first, prior = 0, none, np.ones(1)
     else:
-        rates, cells = np.array(likelihood.rates), (voters.voter, voters.row, voters.weight)
+        rates = np.array(likelihood.rates)
+        cells = (voters.voter, voters.row, voters.weight)
         n_voters, prior = len(voters.belief), SHARES_PRIOR
         first = np.argmax(voters.belief, axis=1)
     found = _chain(

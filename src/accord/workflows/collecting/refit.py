@@ -2,22 +2,22 @@
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.project import Project
 from accord.data.tables import plain
 from accord.errors import InputError
-from accord.pairs.stability import pieces, stability
+from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
+from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.exchange import project_of
 from accord.workflows.kinds import task_of
@@ -126,7 +126,7 @@ def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[lis
     ]
     if "aspect" in frame:
         rows = _one_row_a_text(rows)
-    return rows, _summary(project, frame) if project.kind == "pairs" else {}
+    return rows, _summary(model, project) if project.kind == "pairs" else {}
 
 
 def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -139,23 +139,14 @@ def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(texts.values())
 
 
-def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
-    votes = project.comparisons()
-    items = votes.items
-    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
-    state = stability(
-        ranking["score"].to_numpy(),
-        ranking["low"].to_numpy(),
-        ranking["high"].to_numpy(),
-        n_votes=votes.n_votes,
-        groups=groups,
-    )
-    return {
-        "settled": state.settled,
-        "is_stable": state.is_stable,
-        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
-        "missing_joins": pieces(votes),
-    }
+def _summary(model: Any, project: Project) -> dict[str, Any]:
+    """How settled the ranking is; what is not finite is left out."""
+    wanted = project.settings.get("stop", {})
+    state = model.stability(project.items(), top=int(wanted.get("top", 1)), sure=float(wanted.get("sure", 0.95)))
+    figures = {name: value for name, value in asdict(state).items() if value is not None and np.isfinite(value)}
+    people = model.annotators_
+    voters = [] if people is None else people.to_dict("records")
+    return {**figures, "missing_joins": pieces(project.comparisons()), "voters": voters}
 
 
 def _choose(
@@ -187,13 +178,8 @@ def _choose_pairs(
     frame = project.frames()["items"]
     for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
         groups.setdefault(group, []).append(keys[item_id])
-    pools = [pool for pool in groups.values() if len(pool) > 1]
-    sizes = [len(pool) * (len(pool) - 1) / 2 for pool in pools]
-    n_pairs = sum(sizes)
-    if not n_pairs:
-        return []
     informative: list[tuple[int, int]] = []
-    if model is not None:
+    if model is not None and any(len(pool) > 1 for pool in groups.values()):
         task = task_of("pairs")
         asked = task.must(task.ask, "ask")(model, project, size)
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
@@ -203,40 +189,20 @@ def _choose_pairs(
         .query("kind == 'pair'")[["item_id", "other_id"]]
         .itertuples(index=False, name=None)
     ]
-    sources: dict[str, Sequence[tuple[int, int]]] = {"informative": informative, "repeat": voted}
-    shares = {
-        way: share for way, share in mix.items() if share > 0 and (way in {"random", "coverage"} or sources.get(way))
-    }
-    if not shares:
-        shares = {"random": 1.0}
-    total = sum(shares.values())
-    likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
+    drawn = PairMix(list(groups.values()), counts, informative, voted, mix)
+    if not drawn.n_pairs:
+        return []
     queue: list[dict[str, Any]] = []
     taken: set[frozenset[int]] = set()
-    fresh = dict(counts)
     for _ in range(4 * size):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        if way in sources:
-            pair = list(rng.choice(sources[way]))
-        else:
-            (pool,) = rng.choices(pools, sizes)
-            pair = rng.sample(pool, 2)
-            if way == "coverage":  # the text of this group with the fewest votes, against a random other
-                fewest = min(pool, key=lambda key: (fresh.get(key, 0), rng.random()))
-                pair = [fewest, pair[0] if pair[0] != fewest else pair[1]]
-        unordered = frozenset(pair)
-        if unordered in taken:
+        way, pair = drawn.draw(rng)
+        if frozenset(pair) in taken:
             continue
-        taken.add(unordered)
-        for key in pair:
-            fresh[key] = fresh.get(key, 0) + 1
-        propensity = (
-            shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
-        ) / total
-        queue.append(
-            {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
-        )
-        if len(queue) == min(size, n_pairs):
+        taken.add(frozenset(pair))
+        row = {"item": pair[0], "other": pair[1], "strategy": way, "propensity": drawn.propensity(pair)}
+        drawn.count(pair)
+        queue.append(row)
+        if len(queue) == min(size, drawn.n_pairs):
             break
     return queue
 
