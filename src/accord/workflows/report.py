@@ -1,6 +1,6 @@
 """Write a project's report: one HTML page that needs nothing else, no script and no network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from accord import __version__
 from accord.data.project import Project
 from accord.data.replacing import replacing
-from accord.workflows.rank import Ranking
+from accord.workflows.rank import Ranking, stability_sentences
 
 __all__ = ["project_report", "ranking_report", "write_report"]
 
@@ -33,6 +33,7 @@ def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str 
         project,
         title=title,
         sections=[_section(ranking) for ranking in rankings],
+        stability=stability_sentences(rankings[0].stability) if rankings else [],
         facts={
             "texts": sum(len(ranking.table) for ranking in rankings),
             "votes": sum(ranking.n_votes for ranking in rankings),
@@ -99,6 +100,8 @@ def _section(ranking: Ranking) -> dict[str, Any]:
             "from": place(row["low"]),
             "to": place(row["high"]),
             "best": _percent(row["p_best"]),
+            "ranks": _range(row["rank_low"], row["rank_high"]),
+            "wins": round(row["wins"]),
         }
         for row in table.to_dict("records")
     ]
@@ -110,7 +113,12 @@ def _section(ranking: Ranking) -> dict[str, Any]:
         "tiers": tiers,
         "ticks": [(place(tick), f"{tick:+d}".replace("-", "−") if tick else "0") for tick in ticks],
         "voters": [
-            {**row, "percent": round(100 * row["agreement"]), "n_votes": int(row["n_votes"])}
+            {
+                **row,
+                "percent": round(100 * row["agreement"]),
+                "n_votes": int(row["n_votes"]),
+                "random": _random(row) if "error" in row else "",
+            }
             for row in ranking.voters.to_dict("records")
         ],
         "n_votes": ranking.n_votes,
@@ -120,3 +128,12 @@ def _section(ranking: Ranking) -> dict[str, Any]:
 
 def _percent(p: float) -> str:
     return "<1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
+def _range(low: int, high: int) -> str:
+    return f"rank {low}" if low == high else f"rank {low} to {high}"
+
+
+def _random(voter: Mapping[Any, Any]) -> str:
+    """A voter's rate of random answers in words."""
+    return f"random {_percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"
