@@ -299,8 +299,8 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.GoodGrief", "accord.aspects.prank", RECORD),
     ("aspects.AgreementModel", "accord.aspects.agreement", RECORD),
     ("aspects.OrdinalLogits", "accord.aspects.ordinal", RECORD),
-    ("aspects.Whitening", "accord.aspects.field", RECORD),
-    ("aspects.AspectCRF", "accord.aspects.field", RECORD),
+    ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
+    ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
     # links
     ("links.CollectiveClassifier", "accord.links.estimator", ESTIMATOR),
     ("links.IterativeClassifier", "accord.links.iterative", ESTIMATOR),
