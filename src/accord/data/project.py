@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from accord.data.aspects import AspectRatings
+from accord.data.columns import codes_of
 from accord.data.documents import Items
 from accord.data.links import Links
 from accord.data.pairs import Comparisons
@@ -217,9 +218,10 @@ class Project:
         frame = _frame(self._judgements("span", "item_id", "start", "end", "quote", "annotator_id"))
         marked = frame[frame["start"].notna()]
         spans = Rationales.from_table(marked.astype({"start": "int64", "end": "int64"}), items)
-        annotated = np.zeros(items.n_items, dtype=bool)
-        annotated[items.positions(frame["item_id"].to_numpy(object))] = True
-        return Rationales(items, spans.item, spans.start, spans.end, spans.annotator, spans.annotators, annotated)
+        annotator, annotators = codes_of(frame["annotator_id"])
+        read = frame["start"].isna().to_numpy()
+        readings = np.stack([items.positions(frame["item_id"].to_numpy(object)[read]), annotator[read]], axis=1)
+        return Rationales(items, spans.item, spans.start, spans.end, annotator[~read], annotators, readings=readings)
 
     def labels(self) -> ObjectArray:
         """The label of each text, shape (n_items,); ``None`` where nobody gave one.

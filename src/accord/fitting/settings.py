@@ -12,7 +12,18 @@ import numpy as np
 
 from accord.errors import InputError
 
-__all__ = ["Choice", "Flag", "Many", "Number", "Rule", "Seed", "check_settings", "configured", "parse_settings"]
+__all__ = [
+    "Choice",
+    "Flag",
+    "Many",
+    "Number",
+    "Object",
+    "Rule",
+    "Seed",
+    "check_settings",
+    "configured",
+    "parse_settings",
+]
 
 Estimator = TypeVar("Estimator")
 
@@ -81,12 +92,16 @@ class Choice:
 
     words: tuple[str, ...]
     none: bool = False
+    kinds: tuple[type, ...] = ()
 
     def allows(self, value: Any) -> bool:
-        return self.none if value is None else isinstance(value, str) and value in self.words
+        if value is None:
+            return self.none
+        return isinstance(value, self.kinds) or (isinstance(value, str) and value in self.words)
 
     def describe(self) -> str:
-        return _either([*map(repr, self.words), *_none(self.none)])
+        kinds = (f"an object of {kind.__name__}" for kind in self.kinds)
+        return _either([*map(repr, self.words), *kinds, *_none(self.none)])
 
 
 @dataclass(frozen=True)
@@ -118,6 +133,21 @@ class Many:
     def describe(self) -> str:
         several = f"a list in which each is {self.each.describe()}"
         return _either([*([self.each.describe()] if self.one else []), several, *_none(self.none)])
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object of one of some types, which ``what`` describes; ``None`` where ``none``."""
+
+    what: str
+    types: tuple[type, ...]
+    none: bool = True
+
+    def allows(self, value: Any) -> bool:
+        return self.none if value is None else isinstance(value, self.types)
+
+    def describe(self) -> str:
+        return _either([self.what, *_none(self.none)])
 
 
 @dataclass(frozen=True)
