@@ -41,6 +41,7 @@ layers: setup
 
 test: lint types layers
 	$(BIN)/python -m pytest -n $(JOBS) --ignore tests/browser --cov --cov-report=
+	$(BIN)/python -m pytest --doctest-modules src/accord --ignore src/accord/store/migrations --cov --cov-append --cov-report=  # the examples in docstrings
 	$(BIN)/python -m pytest tests/browser --cov --cov-append --cov-report=term:skip-covered  # a browser wants its own process
 
 bench: $(VENV)/.accord-bench

@@ -59,7 +59,7 @@ def test_every_command_has_help(name, capsys):
         ["ask", "nowhere"],
         ["simulate", "nowhere"],
         ["export", "nowhere", "--out", "x"],
-        ["studio", "--label-studio-model", "model.skops"],
+        ["studio", "--label-studio-model", "model.accord"],
         ["reproduce", "letters"],
         ["reproduce", "pairs", "--workers", "0"],
     ],

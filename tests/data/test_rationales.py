@@ -61,12 +61,24 @@ def test_a_table_comes_back(form):
         }
     )
     record = Rationales.from_table(FORMS[form](frame), ITEMS)
-    assert record.of(0).tolist() == [[0, 3], [4, 7]]
-    assert record.of(0, annotator=0).tolist() == [[0, 3]]
     assert [spans.tolist() for spans in record.per_item()] == [[[0, 3], [4, 7]], [[6, 7]]]
     back = record.to_table()
     assert back["quote"].tolist() == ["🙂", "bad", "not"]
     pd.testing.assert_frame_equal(Rationales.from_table(back, ITEMS).to_table(), back)
+
+
+def test_some_texts_keep_their_spans_and_who_read_them():
+    record = Rationales(ITEMS, [1, 0, 0], [0, 4, 0], [2, 7, 3], [0, -1, 0], ["x"], [True, True])
+    turned = record.subset([1, 0])
+    assert turned.items.ids.tolist() == ["b", "a"]
+    assert [spans.tolist() for spans in turned.per_item()] == [[[0, 2]], [[0, 3], [4, 7]]]
+    one = record.subset(np.array([True, False]))
+    assert one.annotator.tolist() == [-1, 0]
+    assert one.annotated.tolist() == [True]
+    kept = record.only([1], annotated=np.array([True, False]))
+    assert (kept.n_spans, kept.annotated.tolist()) == (1, [True, False])
+    with pytest.raises(ValueError, match="read-only"):
+        one.start[0] = 9
 
 
 def test_nothing_marked_differs_from_not_annotated():

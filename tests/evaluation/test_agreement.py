@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from accord.errors import InputError
-from accord.evaluation.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from accord.evaluation.agreement import (
+    Answers,
+    agreement_table,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    pairwise_kappas,
+)
 
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", part C: four observers, twelve units, missing data.
 _ = np.nan
@@ -75,3 +83,86 @@ def test_a_single_row_is_not_a_table():
         fleiss_kappa([1, 2])
     with pytest.raises(InputError, match="table of annotators"):
         krippendorff_alpha([1, 2])
+
+
+def counts_of(values):
+    names = sorted({v for row in values for v in row if v == v})
+    return np.array([[sum(row[i] == name for row in values) for name in names] for i in range(len(values[0]))])
+
+
+def test_ac1_of_the_published_example():
+    # Gwet, "Handbook of Inter-Rater Reliability", 4th edition, table 2.9: the same four raters; AC1 = .77544.
+    assert gwet_ac1(counts_of(KRIPPENDORFF)) == pytest.approx(0.77544, abs=5e-6)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("seed", range(5))
+def test_alpha_equals_another_program(level, seed):
+    krippendorff = pytest.importorskip("krippendorff")
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, 6, (4, 30)).astype(float)
+    values[:2] = np.where(rng.random((2, 30)) < 0.6, values[2], values[:2])
+    values[rng.random(values.shape) < 0.3] = np.nan
+    expected = krippendorff.alpha(values, level_of_measurement=level)
+    assert krippendorff_alpha(values, level=level) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kappas_equal_another_program(seed):
+    rater = pytest.importorskip("statsmodels.stats.inter_rater")
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 3, (3, 25))
+    values[1] = np.where(rng.random(25) < 0.7, values[0], values[1])
+    counts = counts_of(values)
+    assert fleiss_kappa(counts) == pytest.approx(rater.fleiss_kappa(counts), abs=1e-9)
+    question, who = np.tile(np.arange(25), 3), np.repeat(np.arange(3), 25)
+    table = pairwise_kappas(Answers(question, who, values.ravel(), [0, 1, 2]))
+    for row in table.itertuples():
+        joint = np.zeros((3, 3))
+        np.add.at(joint, (values[row.first], values[row.second]), 1)
+        assert row.value == pytest.approx(rater.cohens_kappa(joint).kappa, abs=1e-9)
+        assert row.value == pytest.approx(cohen_kappa(values[row.first], values[row.second]), abs=1e-9)
+
+
+def test_figures_of_the_table_are_those_of_the_functions_and_lie_in_their_intervals():
+    who, question = np.nonzero(~np.isnan(KRIPPENDORFF))
+    answers = Answers(question, who, KRIPPENDORFF[who, question].astype(int) - 1, [1, 2, 3, 4, 5])
+    table = agreement_table(answers, level="ordinal").set_index("measure")
+    assert table.loc["Krippendorff's α", "value"] == pytest.approx(krippendorff_alpha(KRIPPENDORFF, level="ordinal"))
+    assert table.loc["Gwet's AC1", "value"] == pytest.approx(gwet_ac1(counts_of(KRIPPENDORFF)))
+    assert "Fleiss's κ" not in table.index  # the number of answers varies
+    assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
+    assert (table["n"] == 11).all()
+
+
+def test_a_weight_counts_as_that_many_equal_questions():
+    rng = np.random.default_rng(0)
+    values, weight = rng.integers(0, 2, (3, 12)), rng.integers(1, 4, 12)
+    question, who = np.tile(np.arange(12), 3), np.repeat(np.arange(3), 12)
+    weighted = agreement_table(Answers(question, who, values.ravel(), [0, 1], np.arange(12), weight.astype(float)))
+    again = np.repeat(values, weight, axis=1)
+    assert weighted["value"][0] == pytest.approx(krippendorff_alpha(again))
+
+
+def test_intervals_cover_the_agreement_of_all_texts():
+    """Texts are easy or hard; the truth is α of a very large sample of them."""
+
+    def draw(rng, n):
+        label, easy = rng.integers(0, 3, n), rng.random(n) < 0.6
+        noise = rng.integers(0, 3, (3, n))
+        return np.where(rng.random((3, n)) < np.where(easy, 0.95, 0.5), label, noise)
+
+    rng = np.random.default_rng(1)
+    truth = krippendorff_alpha(draw(rng, 60_000))
+    covered = []
+    for seed in range(200):
+        values = draw(np.random.default_rng([7, seed]), 60)
+        question, who = np.tile(np.arange(60), 3), np.repeat(np.arange(3), 60)
+        row = agreement_table(Answers(question, who, values.ravel(), [0, 1, 2]), random_state=seed).iloc[0]
+        covered.append(row["low"] <= truth <= row["high"])
+    assert 0.90 <= np.mean(covered) <= 0.98
+
+
+def test_one_text_has_no_interval():
+    table = agreement_table(Answers(np.array([0, 0]), np.array([0, 1]), np.array([0, 1]), ["a", "b"]))
+    assert table[["low", "high"]].isna().all(axis=None)

@@ -39,7 +39,7 @@ def project(n=40, labelled=30):
 
 def test_a_saved_model_predicts_the_unlabelled_texts_and_says_why(tmp_path):
     given, sides = project()
-    saved = train(given, tmp_path / "model.skops", settings={"inference": "lbp"}, progress=quiet)
+    saved = train(given, tmp_path / "model.accord", settings={"inference": "lbp"}, progress=quiet)
     table = predict(saved, given)
     assert list(table.columns) == ["item_id", "label", "probability", "known", "p_against", "p_for"]
     assert table["known"].sum() == 30

@@ -41,7 +41,7 @@ def project():
 
 @pytest.fixture(scope="module")
 def saved(project, tmp_path_factory):
-    return train(project, tmp_path_factory.mktemp("m") / "model.skops", settings={"max_iter": 4}, progress=quiet)
+    return train(project, tmp_path_factory.mktemp("m") / "model.accord", settings={"max_iter": 4}, progress=quiet)
 
 
 def test_a_trained_ranker_survives_saving_and_ranks_the_good_texts_first(saved, project):

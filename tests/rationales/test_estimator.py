@@ -134,7 +134,8 @@ def test_a_record_of_rationales_equals_spans_by_row():
     by_row = model().fit(texts, labels, rationales=spans)
     assert_allclose(model().fit(texts, labels, rationales=record).class_weights_, by_row.class_weights_)
     some = np.arange(4, 22)
-    part = model().fit([texts[i] for i in some], labels[some], rationales=record.subset(some))
+    rows = {"item_id": items.ids[some], "text": items.texts[some]}
+    part = model().fit(rows, labels[some], rationales=record)
     direct = model().fit([texts[i] for i in some], labels[some], rationales=[spans[i] for i in some])
     assert_allclose(part.class_weights_, direct.class_weights_)
 

@@ -49,8 +49,12 @@ def test_a_record_is_matched_row_by_row_and_readers_without_marks_are_known():
         (1, "bob", "-", [[0, 3]]),
         (2, "ann", "+", []),
     ]
-    with pytest.raises(InputError, match=r"row by row; it has 3 texts, X has 2. Use record.subset\(rows\)"):
+    with pytest.raises(InputError, match="Give X as a table with item_id and text"):
         match_spans(texts[:2], ["+", "-"], marks)
+    with pytest.raises(InputError, match="'t1' has another text in row 1 of X"):
+        match_spans(["c d", "x"], ["+", "-"], marks, ids=np.array(["t1", "n"]))
+    by_id = match_spans(["new", "bad film", "good film"], list("+-+"), marks, ids=np.array(["n", "t1", "t0"]))
+    assert [(one.row, one.annotator) for one in by_id] == [(1, "bob"), (2, "ann"), (2, "bob")]
     assert len(match_spans(texts[:2], ["+", "-"], marks.subset([0, 1]))) == 3
 
 

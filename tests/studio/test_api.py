@@ -104,15 +104,15 @@ def test_labels_scores_and_highlights_are_checked_and_stored(studio):
 
     aspects = studio.project(owner, "aspects", aspects=["food", "service"], n_ranks=5)
     key = ask(client, aspects)["texts"][0]["key"]
-    assert send(aspects, kind="scores", scores={"food": 4, "service": None}).json()["new_rows"] == 2
-    assert "1 to 5" in send(aspects, kind="scores", scores={"food": 6}).json()["detail"]
-    assert "at least one aspect" in send(aspects, kind="scores", scores={}).json()["detail"]
+    assert send(aspects, kind="score", scores={"food": 4, "service": None}).json()["new_rows"] == 2
+    assert "1 to 5" in send(aspects, kind="score", scores={"food": 6}).json()["detail"]
+    assert "at least one aspect" in send(aspects, kind="score", scores={}).json()["detail"]
 
     rationales = studio.project(owner, "rationales", labels=["pro", "con"])
     key = ask(client, rationales)["texts"][0]["key"]
-    good = send(rationales, kind="spans", label="pro", spans=[{"item": key, "start": 0, "end": 4}])
+    good = send(rationales, kind="span", label="pro", spans=[{"item": key, "start": 0, "end": 4}])
     assert good.json()["new_rows"] == 2
-    bad = send(rationales, kind="spans", label="pro", spans=[{"item": key, "start": 3, "end": 400}])
+    bad = send(rationales, kind="span", label="pro", spans=[{"item": key, "start": 3, "end": 400}])
     assert "inside its text" in bad.json()["detail"]
     with studio.database.read() as connection:
         quotes = connection.execute(select(judgements.c.quote).where(judgements.c.kind == "span")).scalars().all()

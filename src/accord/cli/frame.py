@@ -86,19 +86,9 @@ def progress_bars(*, hidden: bool = False) -> Iterator[Progress]:
 
 def print_json(value: Any) -> None:
     """One JSON object on standard output; what is not finite becomes null."""
-    sys.stdout.write(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+    from accord.data.tables import plain
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if hasattr(value, "item") and not isinstance(value, str | bytes):  # numpy scalars
-        value = value.item()
-    if isinstance(value, float) and value - value != 0.0:  # NaN and ±∞, which JSON does not have
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

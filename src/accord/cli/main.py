@@ -26,6 +26,7 @@ COMMANDS = {
     "ask": ("ask", "Say which questions are worth asking next."),
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
     "explain": ("explain", "Say why a model judges a text as it does."),
+    "agree": ("agree", "Say how much people agree, beyond chance."),
     "report": ("report", "Write a project's report as one HTML page."),
     "reproduce": ("reproduce", "Rebuild a paper's tables beside its own figures."),
     "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),

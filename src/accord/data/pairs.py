@@ -10,6 +10,7 @@ from accord.data.columns import (
     annotator_columns,
     annotator_ids,
     codes_of,
+    derived,
     float_column,
     frozen,
     index_column,
@@ -40,6 +41,16 @@ class Comparisons:
         Ids of the voters.
     weight : float array of shape (n_votes,), optional
         How many votes each row stands for.
+
+    Examples
+    --------
+    >>> from accord import Comparisons
+    >>> votes = Comparisons.from_table({"left": ["tea", "tea"], "right": ["coffee", "water"], "value": [1, 0.5]})
+    >>> votes.n_votes, votes.items.ids.tolist()
+    (2, ['coffee', 'tea', 'water'])
+    >>> X, y = votes.xy()
+    >>> y.tolist()
+    [1.0, 0.5]
     """
 
     items: Items
@@ -96,15 +107,9 @@ class Comparisons:
 
     def subset(self, rows: AnyArray) -> "Comparisons":
         """Some of the votes (positions or a mask); the items stay."""
-        return Comparisons(
-            self.items,
-            self.left[rows],
-            self.right[rows],
-            self.value[rows],
-            None if self.annotator is None else self.annotator[rows],
-            self.annotators,
-            None if self.weight is None else self.weight[rows],
-        )
+        names = ("left", "right", "value", "annotator", "weight")
+        columns = {name: getattr(self, name) for name in names}
+        return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def followed_by(self, more: "Comparisons") -> "Comparisons":
         """These votes and then ``more``, which must be about the same items."""
@@ -185,7 +190,14 @@ class Comparisons:
 
 
 def pair_frame(X: Any) -> pd.DataFrame:
-    """The ids ``left`` and ``right`` of a table or an array with two columns."""
+    """The ids ``left`` and ``right`` of a table or an array with two columns.
+
+    Examples
+    --------
+    >>> pair_frame([("tea", "coffee")])
+      left   right
+    0  tea  coffee
+    """
     if not hasattr(X, "columns") and not isinstance(X, dict):
         pairs = np.empty((len(X), 2), dtype=object)
         try:

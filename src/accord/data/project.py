@@ -30,9 +30,18 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.typing import KINDS, FloatArray, IntArray, ObjectArray
 
-__all__ = ["ITEMS", "JUDGEMENTS", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
+__all__ = ["ITEMS", "JUDGED", "JUDGEMENTS", "LEARNT", "LINKS", "SCHEMA_VERSION", "Project", "is_project", "with_schema"]
 
 SCHEMA_VERSION = 1
+# What one row of the table of judgements says, and which of these the model of each kind learns from.
+JUDGED = ("pair", "label", "score", "span", "rank")
+LEARNT: Mapping[str, tuple[str, ...]] = {
+    "pairs": ("pair",),
+    "threads": ("label",),
+    "aspects": ("score",),
+    "links": ("label",),
+    "rationales": ("label", "span"),
+}
 _CODED = pa.dictionary(pa.int32(), pa.string())  # ids and labels: few values, many rows
 
 ITEMS = pa.schema(
@@ -48,7 +57,7 @@ ITEMS = pa.schema(
 JUDGEMENTS = pa.schema(
     [
         ("judgement_id", pa.string()),
-        ("kind", _CODED),  # pair | label | score | span | rank
+        ("kind", _CODED),  # one of JUDGED
         ("item_id", _CODED),
         ("other_id", _CODED),
         ("aspect", _CODED),
@@ -76,7 +85,13 @@ _MANIFEST = "project.json"
 
 
 def with_schema(columns: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
-    """A table of the schema from some of its columns; the others are missing throughout, ``meta.*`` are kept."""
+    """A table of the schema from some of its columns; the others are missing throughout, ``meta.*`` are kept.
+
+    Examples
+    --------
+    >>> with_schema({"src_id": ["b"], "dst_id": ["a"]}, LINKS).to_pylist()
+    [{'src_id': 'b', 'dst_id': 'a', 'kind': None, 'weight': None, 'context': None}]
+    """
     n = max((len(column) for column in columns.values()), default=0)
     arrays, fields = [], []
     for entry in schema:
@@ -118,6 +133,15 @@ class Project:
         What the tables do not say: ``n_ranks`` of aspect scores, ``labels`` in their order.
     source : str
         Where it came from.
+
+    Examples
+    --------
+    >>> from accord import open_example
+    >>> project = open_example("cafe-notes")
+    >>> project.kind, project.counts["items"] == project.items().n_items
+    ('rationales', True)
+    >>> sorted({label for label in project.labels() if label is not None})
+    ['neg', 'pos']
     """
 
     kind: str
@@ -215,13 +239,19 @@ class Project:
     def rationales(self) -> Rationales:
         """The highlighted spans. A span without start and end says that a text was read and nothing marked."""
         items = self.items()
-        frame = _frame(self._judgements("span", "item_id", "start", "end", "quote", "annotator_id"))
-        marked = frame[frame["start"].notna()]
-        spans = Rationales.from_table(marked.astype({"start": "int64", "end": "int64"}), items)
+        frame = _frame(self._judgements("span", "item_id", "start", "end", "annotator_id"))
+        item = items.positions(frame["item_id"].to_numpy(object))
+        marked = frame["start"].notna().to_numpy()  # that a quote is the text of its span was checked on the way in
         annotator, annotators = codes_of(frame["annotator_id"])
-        read = frame["start"].isna().to_numpy()
-        readings = np.stack([items.positions(frame["item_id"].to_numpy(object)[read]), annotator[read]], axis=1)
-        return Rationales(items, spans.item, spans.start, spans.end, annotator[~read], annotators, readings=readings)
+        return Rationales(
+            items,
+            item[marked],
+            frame["start"].to_numpy()[marked],
+            frame["end"].to_numpy()[marked],
+            annotator[marked],
+            annotators,
+            readings=np.stack([item[~marked], annotator[~marked]], axis=1),
+        )
 
     def labels(self) -> ObjectArray:
         """The label of each text, shape (n_items,); ``None`` where nobody gave one.

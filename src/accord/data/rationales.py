@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import annotator_columns, annotator_ids, codes_of, frozen, index_column, whole_numbers
+from accord.data.columns import (
+    annotator_columns,
+    annotator_ids,
+    codes_of,
+    derived,
+    frozen,
+    index_column,
+    whole_numbers,
+)
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -19,7 +27,13 @@ _SPACES = re.compile(r"\S+")
 
 
 def whitespace_tokens(text: str) -> tuple[list[str], IntArray]:
-    """Tokens between white space, and their character spans, shape (n_tokens, 2)."""
+    """Tokens between white space, and their character spans, shape (n_tokens, 2).
+
+    Examples
+    --------
+    >>> whitespace_tokens("Not bad!")[0]
+    ['Not', 'bad!']
+    """
     matches = list(_SPACES.finditer(text))
     return [m.group() for m in matches], np.array([m.span() for m in matches], dtype=np.int64).reshape(-1, 2)
 
@@ -37,6 +51,11 @@ def inside_tags(spans: AnyArray, tokens: AnyArray) -> BoolArray:
     Returns
     -------
     tags : bool array of shape (n_tokens,)
+
+    Examples
+    --------
+    >>> inside_tags([(5, 7)], [(0, 3), (4, 7), (7, 8)]).tolist()  # half a word marks the word
+    [False, True, False]
     """
     spans, tokens = np.asarray(spans).reshape(-1, 2), np.asarray(tokens).reshape(-1, 2)
     # A token meets a span iff it ends after the span's start and starts before the span's end.
@@ -50,7 +69,13 @@ def inside_tags(spans: AnyArray, tokens: AnyArray) -> BoolArray:
 
 
 def token_spans(tags: AnyArray) -> IntArray:
-    """Runs of inside tokens as ``[start, end)`` token spans, shape (n_runs, 2)."""
+    """Runs of inside tokens as ``[start, end)`` token spans, shape (n_runs, 2).
+
+    Examples
+    --------
+    >>> token_spans([True, True, False, True]).tolist()
+    [[0, 2], [3, 4]]
+    """
     padded = np.concatenate([[False], np.asarray(tags, dtype=bool), [False]])
     return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
 
@@ -78,6 +103,14 @@ class Rationales:
         Who read which text and marked nothing: positions in ``items`` and ``annotators`` (−1 where not known).
     labels : array of shape (n_spans,), optional
         The class that each span is a reason for; ``None`` where it is that of its text.
+
+    Examples
+    --------
+    >>> from accord import Items, Rationales
+    >>> items = Items(["n1", "n2"], texts=["The soup was cold.", "Fine."])
+    >>> marks = Rationales.from_table({"item_id": ["n1"], "start": [4], "end": [17], "quote": ["soup was cold"]}, items)
+    >>> marks.n_spans, marks.annotated.tolist(), marks.per_item()[0].tolist()
+    (1, [True, False], [[4, 17]])
     """
 
     items: Items
@@ -140,13 +173,29 @@ class Rationales:
         """Number of spans."""
         return self.item.size
 
-    def of(self, item: int, annotator: int | None = None) -> IntArray:
-        """Character spans of one text, in order, shape (n, 2)."""
-        rows = self.item == item
-        if annotator is not None and self.annotator is not None:
-            rows &= self.annotator == annotator
-        spans = np.stack([self.start[rows], self.end[rows]], axis=1)
-        return spans[np.argsort(spans[:, 0], kind="stable")]
+    def subset(self, rows: AnyArray) -> "Rationales":
+        """The spans of some of the texts (positions or a mask), in that order."""
+        rows = np.arange(self.items.n_items)[rows]
+        place = np.full(self.items.n_items, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        kept = self.only(place[self.item] >= 0)
+        readings = np.asarray(self.readings)[place[np.asarray(self.readings)[:, 0]] >= 0]
+        return derived(
+            kept,
+            items=self.items.subset(rows),
+            item=place[kept.item],
+            annotated=np.asarray(self.annotated)[rows],
+            readings=np.stack([place[readings[:, 0]], readings[:, 1]], axis=1),
+        )
+
+    def only(self, spans: AnyArray, *, annotated: BoolArray | None = None) -> "Rationales":
+        """Some of the spans (positions or a mask); the texts stay, and so do those that were read, unless said."""
+        columns = {name: getattr(self, name) for name in ("item", "start", "end", "annotator", "labels")}
+        return derived(
+            self,
+            annotated=self.annotated if annotated is None else annotated,
+            **{name: None if column is None else column[spans] for name, column in columns.items()},
+        )
 
     def per_item(self) -> list[IntArray]:
         """Character spans of every text, in order: a list of arrays of shape (n, 2)."""
@@ -170,30 +219,8 @@ class Rationales:
             found.setdefault((item, reader), [])
         annotated = [] if self.annotated is None else np.flatnonzero(self.annotated).tolist()
         found |= {(item, -1): [] for item in set(annotated).difference(item for item, _ in found)}
-        names = {-1: ""} | {
-            code: str(name) for code, name in enumerate([] if self.annotators is None else self.annotators)
-        }
-        return [(item, names[code], spans) for (item, code), spans in sorted(found.items())]
-
-    def subset(self, rows: AnyArray) -> "Rationales":
-        """The spans and readings of some texts, which stand in the given order."""
-        rows = np.arange(self.items.n_items)[rows]
-        place = np.full(self.items.n_items, -1, dtype=np.int32)
-        place[rows] = np.arange(len(rows))
-        kept = place[self.item] >= 0
-        readings = np.zeros((0, 2), dtype=np.int32) if self.readings is None else self.readings
-        there = readings[place[readings[:, 0]] >= 0]
-        return Rationales(
-            self.items.subset(rows),
-            place[self.item[kept]],
-            self.start[kept],
-            self.end[kept],
-            None if self.annotator is None else self.annotator[kept],
-            self.annotators,
-            None if self.annotated is None else self.annotated[rows],
-            np.stack([place[there[:, 0]], there[:, 1]], axis=1),
-            None if self.labels is None else self.labels[kept],
-        )
+        names = [] if self.annotators is None else [str(name) for name in self.annotators]
+        return [(item, names[code] if code >= 0 else "", spans) for (item, code), spans in sorted(found.items())]
 
     @classmethod
     def from_table(cls, table: Any, items: Items) -> "Rationales":

@@ -1,6 +1,7 @@
 """Tables in: pandas, polars, Arrow or a plain dictionary of columns, all seen as one pandas frame."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import narwhals as nw
@@ -9,13 +10,20 @@ import pandas as pd
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["as_frame", "as_list", "is_table", "optional_column", "require_columns"]
+__all__ = ["as_frame", "as_list", "is_table", "optional_column", "plain", "require_columns"]
 
 
 def as_frame(table: Any) -> pd.DataFrame:
     """A pandas frame of a pandas, polars or Arrow table, a dictionary of columns or a list of dictionaries.
 
     The frame given is never changed; a pandas frame is returned as it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_frame(pa.table({"item_id": ["a"], "text": ["Fine."]}))
+      item_id   text
+    0       a  Fine.
     """
     if isinstance(table, pd.DataFrame):
         return table
@@ -45,6 +53,24 @@ def as_list(values: Any) -> list[Any]:
     if hasattr(values, "to_pylist"):
         return list(values.to_pylist())
     return [value.as_py() if hasattr(value, "as_py") else value for value in values]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON and databases take it: numbers, texts, lists and dictionaries; what is missing becomes ``None``.
+
+    JSON has no NaN and no infinity, so these are missing too. What has no such form is given as its text.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return None if value is pd.NaT or value is pd.NA else str(value)
 
 
 def require_columns(frame: pd.DataFrame, names: Sequence[str], *, what: str) -> None:

@@ -95,6 +95,16 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         What was fitted after the classifiers.
     content_, link_ : classifier
         ``link_`` is ``None`` where links have no words or all join the same kind of pair.
+
+    Examples
+    --------
+    >>> from accord import Links, CollectiveClassifier
+    >>> texts = ["I support the bill.", "I agree with Ann.", "I oppose it.", "Cal is right."] * 6
+    >>> speeches = {"item_id": [f"s{i}" for i in range(24)], "text": texts}
+    >>> links = Links(speeches["item_id"][1::2], speeches["item_id"][::2], contexts=["agree", "right"] * 6)
+    >>> model = CollectiveClassifier().fit(speeches, ["yes", "yes", "no", "no"] * 6, links=links)
+    >>> model.predict({"item_id": ["x", "y"], "text": ["I support the bill.", "I oppose it."]}).tolist()
+    ['yes', 'no']
     """
 
     def __init__(

@@ -53,6 +53,16 @@ class IterativeClassifier(LinkedClassifier):
         What counts as a word.
     random_state : int
         Seed of the orders.
+
+    Examples
+    --------
+    >>> from accord import Links, IterativeClassifier
+    >>> texts = ["I support the bill.", "I agree with Ann.", "I oppose it.", "Cal is right."] * 6
+    >>> speeches = {"item_id": [f"s{i}" for i in range(24)], "text": texts}
+    >>> links = Links(speeches["item_id"][1::2], speeches["item_id"][::2], contexts=["agree", "right"] * 6)
+    >>> model = IterativeClassifier().fit(speeches, ["yes", "yes", "no", "no"] * 6, links=links)
+    >>> model.predict({"item_id": ["x", "y"], "text": ["I support the bill.", "I oppose it."]}).tolist()
+    ['yes', 'no']
     """
 
     def __init__(

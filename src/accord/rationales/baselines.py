@@ -20,7 +20,7 @@ from accord.fitting.settings import Choice, Many, Number, Object, Rule, Seed, ch
 from accord.rationales.annotator_choice import inner_folds
 from accord.rationales.features import TOKENISERS, Tokens, Vocabulary, read_tokens
 from accord.rationales.highlights import MatchedSpans, best_threshold, given_classes, match_spans
-from accord.texts.rows import as_texts
+from accord.texts.rows import as_texts, row_ids
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["MASKING_GRID", "MaskingSVMClassifier", "TokenClassifier", "contrasts", "unit_rows"]
@@ -173,7 +173,9 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         self.vocabulary_ = words if self.vocabulary is None else np.array(list(self.vocabulary), dtype=object)
         vocabulary = Vocabulary(self.vocabulary_)
         design = unit_rows(vocabulary.presence(tokens.strings))
-        matched = [one for one in match_spans(texts, labels, rationales) if one.label == labels[one.row]]
+        matched = [
+            one for one in match_spans(texts, labels, rationales, ids=row_ids(X)) if one.label == labels[one.row]
+        ]
         lost, text = contrasts(tokens, vocabulary, matched)
         none = lost[:0], text[:0]
         costs = [(cost, 1.0, 0.0) for cost in (_COSTS if self.C == "auto" else (float(self.C),))]

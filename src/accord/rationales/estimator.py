@@ -39,7 +39,7 @@ from accord.rationales.highlights import (
 )
 from accord.rationales.marked_texts import MarkedTexts, in_blocks, marked_texts
 from accord.rationales.marking import Marking, learn_marking
-from accord.texts.rows import as_texts
+from accord.texts.rows import as_texts, row_ids
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["RationaleClassifier"]
@@ -241,13 +241,13 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str of shape (n_texts,)
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
         y : array of shape (n_texts,)
         rationales : sequence of shape (n_texts,), or Rationales, optional
             For each text its highlighted spans ``(start, end)`` in characters; ``[]`` where nothing was marked,
             ``None`` where nobody looked. Overlapping spans are merged. ``(start, end, label)`` is a reason for another
-            class than the text's, which somebody else decided ([ZE08] footnote 4). A record has the texts of ``X``,
-            row by row.
+            class than the text's, which somebody else decided ([ZE08] footnote 4). A record meets the rows by
+            their ``item_id``; where X has none, its texts must be those of the record, in their order.
         annotator : sequence of shape (n_texts,), optional
             Who highlighted; a record of rationales says so itself.
         features : array or sparse matrix of shape (n_texts, n_extra), optional
@@ -265,7 +265,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"a classifier needs texts of two classes or more; all are {labels[:1].tolist()}.")
-        matched = match_spans(texts, labels, rationales, annotator)
+        matched = match_spans(texts, labels, rationales, annotator, ids=row_ids(X))
         ranks = _class_ranks(texts, codes, len(self.classes_))
         order = _row_order(texts, ranks[codes], matched)
         place = np.argsort(order)
@@ -458,7 +458,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         texts, labels = as_texts(X), given_classes(y)
         codes = self._codes(labels)
-        matched = [one._replace(annotator="") for one in match_spans(texts, labels, rationales)]
+        matched = [one._replace(annotator="") for one in match_spans(texts, labels, rationales, ids=row_ids(X))]
         tokens = self._read(texts)
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         annotations, _ = annotations_of(tokens, matched, places)

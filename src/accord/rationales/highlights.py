@@ -9,7 +9,7 @@ import pandas as pd
 from accord.data.rationales import Rationales, inside_tags, token_spans
 from accord.errors import InputError
 from accord.rationales.features import Tokens
-from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
 __all__ = [
     "Annotation",
@@ -51,7 +51,9 @@ def given_classes(y: Any) -> AnyArray:
     return labels
 
 
-def match_spans(texts: list[str], labels: Any, rationales: Any, annotator: Any = None) -> list[MatchedSpans]:
+def match_spans(
+    texts: list[str], labels: Any, rationales: Any, annotator: Any = None, *, ids: ObjectArray | None = None
+) -> list[MatchedSpans]:
     """The highlights of each row, checked, by annotator and class.
 
     Parameters
@@ -61,18 +63,14 @@ def match_spans(texts: list[str], labels: Any, rationales: Any, annotator: Any =
     rationales : sequence of shape (n_texts,), or Rationales, or None
         As in :meth:`accord.RationaleClassifier.fit`.
     annotator : sequence of shape (n_texts,), optional
+    ids : array of shape (n_texts,), optional
+        Ids of the rows, by which they meet the spans of a record; without them the rows must be those of the record.
     """
     if rationales is None:
         return []
     n = len(texts)
     if isinstance(rationales, Rationales):
-        record = [] if rationales.items.texts is None else list(rationales.items.texts)
-        if record != texts:
-            raise InputError(
-                f"a record of rationales must have the same texts as X, row by row; it has {len(record)} texts, X has "
-                f"{n}. Use record.subset(rows) for some of its texts."
-            )
-        given: Any = rationales.annotations()
+        given: Any = _of_record(rationales, texts, ids)
     else:
         if len(rationales) != n:
             raise InputError(f"rationales must have one entry a text ({n}); there are {len(rationales)}.")
@@ -98,6 +96,26 @@ def match_spans(texts: list[str], labels: Any, rationales: Any, annotator: Any =
         for label, found in (by_label or {labels[row]: []}).items():
             out.append(MatchedSpans(row, name, label, _merged(found)))
     return out
+
+
+def _of_record(record: Rationales, texts: list[str], ids: ObjectArray | None) -> list[tuple[int, str, Any]]:
+    """The record's annotations of the rows: row, annotator and spans."""
+    known = np.empty(0, dtype=object) if record.items.texts is None else record.items.texts
+    if ids is None and known.tolist() != texts:
+        raise InputError(
+            f"rows meet their spans by id; X has no ids, and its {len(texts)} texts are not the record's "
+            f"{record.items.n_items} in their order. Give X as a table with item_id and text, or a list of spans a row."
+        )
+    places = np.arange(len(texts)) if ids is None else record.items.places(ids)
+    rows = {place: row for row, place in enumerate(places.tolist()) if place >= 0}
+    out = [(rows[item], name, spans) for item, name, spans in record.annotations() if item in rows]
+    for row, _, _ in out:
+        if known[places[row]] != texts[row]:
+            raise InputError(
+                f"a span marks characters of its text; {str(record.items.ids[places[row]])!r} has another text in row "
+                f"{row + 1} of X than in the record. Give both the same text."
+            )
+    return sorted(out, key=lambda one: one[:2])
 
 
 def _checked(spans: Any, text: str, row: int) -> list[tuple[int, int, Any]]:

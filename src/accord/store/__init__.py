@@ -1,1 +1,1 @@
-"""What is kept on disk: models and, later, the database."""
+"""What is kept on disk: models and the database. All SQL is here."""

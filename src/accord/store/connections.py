@@ -118,13 +118,13 @@ def get_model(connection: Connection, project_id: int) -> SavedModel | None:
 def pack_model(model: Any, project: Project) -> bytes:
     """A fitted model as the bytes of a model file."""
     with tempfile.TemporaryDirectory(prefix="accord-model-") as folder:
-        return save_model(model, Path(folder) / "model.skops", kind=project.kind, project=project).read_bytes()
+        return save_model(model, Path(folder) / "model.accord", kind=project.kind, project=project).read_bytes()
 
 
 def unpack_model(packed: bytes) -> SavedModel:
     """The model in the bytes of a model file."""
     with tempfile.TemporaryDirectory(prefix="accord-model-") as folder:
-        path = Path(folder) / "model.skops"
+        path = Path(folder) / "model.accord"
         path.write_bytes(packed)
         return load_model(path)
 
@@ -132,7 +132,7 @@ def unpack_model(packed: bytes) -> SavedModel:
 def replace_answer(
     connection: Connection, project_id: int, answer: ForeignAnswer, rows: Sequence[Judgement] | None
 ) -> tuple[int, int]:
-    """Let an answer that another program keeps stand as it is there now; returns how many rows are new and taken back.
+    """Make an answer what it is in the other program now; returns the number of rows added and taken back.
 
     ``rows`` of ``None`` says that it was deleted. An answer that comes again changes nothing, nor does one that is
     older than what is stored, nor anything that comes after the deletion.

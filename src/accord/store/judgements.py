@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, exists, func, select
+from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
@@ -23,8 +23,14 @@ __all__ = [
     "count_of",
     "effective",
     "export_rows",
+    "is_stored",
+    "labels_of",
     "last_of",
+    "newest",
+    "of_text",
     "pairs_of",
+    "rows_after",
+    "stored_rows",
     "undo",
     "votes_per_item",
 ]
@@ -44,7 +50,7 @@ class Judgement:
     """One row of an answer. ``item``, ``other`` and ``shown_left`` are keys of stored texts."""
 
     request_id: str
-    kind: str  # pair | label | score | span | skip | undo
+    kind: str  # one of accord.data.project.JUDGED, skip or undo
     item: int | None = None
     other: int | None = None
     aspect: str | None = None
@@ -71,8 +77,39 @@ class Judgement:
 _COLUMNS = tuple(field.name for field in fields(Judgement))
 
 
+_REQUEST = (
+    select(judgements)
+    .where(judgements.c.project_id == bindparam("project"), judgements.c.request_id == bindparam("request"))
+    .order_by(judgements.c.part)
+)
+# When an answer was sent and how its question was chosen are not part of what it says.
+_NOT_CONTENT = {
+    "request_id", "quote", "annotator_id", "created_at", "response_ms", "strategy", "propensity", "model_version",
+    "source",
+}  # fmt: skip
+
+
+def stored_rows(connection: Connection, project_id: int, request_id: str) -> list[Any]:
+    """The rows of an answer, in their order."""
+    return list(connection.execute(_REQUEST, {"project": project_id, "request": request_id}))
+
+
+def is_stored(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> bool:
+    """Whether an answer is stored already; another answer under its ``request_id`` is refused."""
+    found = stored_rows(connection, project_id, rows[0].request_id)
+    if found and [_content(row) for row in found] != [_content(row) for row in rows]:
+        raise InputError(
+            f"a request_id names one answer; {rows[0].request_id!r} is stored with another one. Send a new request_id."
+        )
+    return bool(found)
+
+
+def _content(row: Any) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in _COLUMNS if name not in _NOT_CONTENT)
+
+
 def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> int:
-    """Append rows; rows whose ``request_id`` is stored already are left alone. Returns how many were new."""
+    """Append rows; rows whose ``request_id`` is stored already are left alone. Returns the number of new rows."""
     moment = now()
     values = [{**vars(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
     statement = _APPEND[connection.dialect.name]
@@ -108,8 +145,8 @@ def undo(connection: Connection, project_id: int, person_id: int, *, request_id:
 
 
 _taken_back = judgements.alias("taken_back")
-# A judgement stands if it is no undo and was not undone.
-_STANDS = and_(
+# A judgement counts if it is not an undo and was not undone.
+_COUNTS = and_(
     judgements.c.kind != "undo",
     ~exists().where(
         _taken_back.c.project_id == judgements.c.project_id,
@@ -120,32 +157,46 @@ _STANDS = and_(
 
 
 def effective(project_id: int, *columns: Any) -> Select[Any]:
-    """A query for the judgements of a project that stand, in the order given."""
+    """A query for the judgements of a project that were not undone, in the order in which they came."""
     return (
         select(*(columns or (judgements,)))
-        .where(judgements.c.project_id == project_id, _STANDS)
+        .where(judgements.c.project_id == project_id, _COUNTS)
         .order_by(judgements.c.id)
     )
 
 
 def last_of(connection: Connection, project_id: int, person_id: int, *, limit: int = 1) -> list[Any]:
-    """The newest answers of a person that stand, newest first, first parts only."""
+    """The newest answers of a person that were not undone, newest first, the first row of each."""
     query = effective(project_id).order_by(None).order_by(judgements.c.id.desc())
     return list(
         connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.part == 0).limit(limit))
     )
 
 
+def labels_of(connection: Connection, project_id: int, person_id: int) -> dict[int, str]:
+    """The labels that a person gave and did not undo, by the key of the text."""
+    query = effective(project_id, judgements.c.item, judgements.c.label)
+    rows = connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.kind == "label"))
+    return {row.item: row.label for row in rows}
+
+
+def of_text(connection: Connection, project_id: int, key: int, *, limit: int = 500) -> list[Any]:
+    """The judgements about a text that were not undone, each with the name of its person."""
+    query = effective(project_id, judgements, people.c.name.label("person_name"))
+    query = query.outerjoin(people, people.c.id == judgements.c.person_id)
+    return list(connection.execute(query.where(or_(judgements.c.item == key, judgements.c.other == key)).limit(limit)))
+
+
 _COUNT_OF = select(func.count()).where(
     judgements.c.project_id == bindparam("project"),
     judgements.c.person_id == bindparam("person"),
     judgements.c.part == 0,
-    _STANDS,
+    _COUNTS,
 )
 
 
 def count_of(connection: Connection, project_id: int, person_id: int) -> int:
-    """How many answers of a person stand."""
+    """The number of answers of a person that were not undone."""
     return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
 
 
@@ -153,23 +204,23 @@ _PAIRS_OF = select(judgements.c.item, judgements.c.other).where(
     judgements.c.project_id == bindparam("project"),
     judgements.c.person_id == bindparam("person"),
     judgements.c.other.is_not(None),
-    _STANDS,
+    _COUNTS,
 )
 
 
 def pairs_of(connection: Connection, project_id: int, person_id: int) -> set[frozenset[int]]:
-    """The pairs of texts about which answers of a person stand."""
+    """The pairs of texts that a person has answered; undone answers do not count."""
     rows = connection.execute(_PAIRS_OF, {"project": project_id, "person": person_id})
     return {frozenset((row.item, row.other)) for row in rows}
 
 
 def votes_per_item(connection: Connection, project_id: int) -> dict[int, int]:
-    """How many standing judgements name each text, by key."""
+    """The number of judgements about each text that were not undone, by key."""
     counts: dict[int, int] = {}
     for column in (judgements.c.item, judgements.c.other):
         query = (
             select(column, func.count())
-            .where(judgements.c.project_id == project_id, _STANDS, column.is_not(None), judgements.c.status == "done")
+            .where(judgements.c.project_id == project_id, _COUNTS, column.is_not(None), judgements.c.status == "done")
             .group_by(column)
         )
         for key, count in connection.execute(query):
@@ -201,7 +252,7 @@ def export_rows(connection: Connection, project_id: int, *, standing: bool = Tru
         .order_by(judgements.c.id)
     )
     if standing:
-        query = query.where(_STANDS)
+        query = query.where(_COUNTS)
     result = connection.execution_options(yield_per=_BATCH).execute(query)
     for row in result.mappings():
         yield {**row, "annotator_id": row["annotator_id"] or row["person_name"]}

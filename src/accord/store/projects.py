@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from accord.errors import InputError
 from accord.store.people import Person, add_member, hash_token, now
@@ -19,19 +19,30 @@ __all__ = [
     "add_links",
     "admit",
     "adopt",
+    "all_projects",
     "audit_log",
     "change_project",
+    "count_rows",
     "create_project",
+    "examples",
     "find_items",
+    "finish_import",
     "get_item",
     "get_project",
     "groups_of",
+    "item_columns",
     "items_by_id",
     "items_by_key",
     "items_by_text",
+    "keys_by_id",
     "keys_of_group",
+    "keys_of_places",
+    "links_of",
+    "neighbours_of",
     "note",
     "projects_of",
+    "remove_unfinished",
+    "threads_of",
 ]
 
 _BATCH = 2_000
@@ -74,27 +85,57 @@ def create_project(
     guidelines: str = "",
     settings: Mapping[str, Any] | None = None,
     created_by: int | None = None,
+    is_ready: bool = True,
 ) -> int:
-    """A new, empty project; its creator becomes its owner. Returns its key."""
+    """A new, empty project; its creator becomes its owner. Returns its key.
+
+    One that is not ready is seen by nobody until :func:`finish_import`.
+    """
     name = name.strip()
     if not 1 <= len(name) <= 200:
         raise InputError(f"a project's name has 1 to 200 characters; this one has {len(name)}. Choose another.")
     key = connection.execute(
         insert(projects).values(
             name=name, kind=kind, question=question, guidelines=guidelines, settings=dict(settings or {}),
-            created_by=created_by, created_at=now(),
+            created_by=created_by, created_at=now(), is_ready=is_ready,
         )
     ).inserted_primary_key  # fmt: skip
     assert key is not None
-    if created_by is not None:
+    if created_by is not None and is_ready:
         add_member(connection, key[0], created_by, "owner")
     return int(key[0])
+
+
+def finish_import(connection: Connection, project_id: int) -> None:
+    """Show a project whose texts and judgements are all stored; its creator becomes its owner."""
+    ready = update(projects).where(projects.c.id == project_id).values(is_ready=True).returning(projects.c.created_by)
+    created_by = connection.execute(ready).scalar_one()
+    if created_by is not None:
+        add_member(connection, project_id, created_by, "owner")
+
+
+def remove_unfinished(connection: Connection, project_id: int | None = None, *, most: int = _BATCH) -> bool:
+    """Remove some rows of an import that was cut off; call it again while it returns true.
+
+    Without ``project_id`` those that are older than an hour: whoever made them is not at it any more.
+    """
+    unfinished = select(projects.c.id).where(projects.c.is_ready.is_(False))
+    if project_id is not None:
+        unfinished = unfinished.where(projects.c.id == project_id)
+    else:
+        unfinished = unfinished.where(projects.c.created_at < now() - timedelta(hours=1))
+    for table in (judgements, links, items):
+        some = select(table.c.id).where(table.c.project_id.in_(unfinished)).limit(most)
+        if connection.execute(delete(table).where(table.c.id.in_(some))).rowcount:
+            return True
+    return connection.execute(delete(projects).where(projects.c.id.in_(unfinished))).rowcount > 0
 
 
 def adopt(connection: Connection, person_id: int) -> None:
     """Make a person the owner of every project that has no owner yet."""
     owned = select(memberships.c.project_id).where(memberships.c.role == "owner")
-    for key in connection.execute(select(projects.c.id).where(projects.c.id.not_in(owned))).scalars().all():
+    unowned = select(projects.c.id).where(projects.c.id.not_in(owned), projects.c.is_ready)
+    for key in connection.execute(unowned).scalars().all():
         add_member(connection, key, person_id, "owner")
 
 
@@ -115,6 +156,7 @@ _ADMIT = (
         people.c.id.label("person_id"),
         people.c.name.label("person_name"),
         people.c.is_admin,
+        people.c.is_guest,
         memberships.c.role,
         projects,
     )
@@ -138,11 +180,11 @@ class Admission:
 
 
 def admit(connection: Connection, token: str, project_id: int) -> Admission | None:
-    """Who holds a session token and what that person may do in a project; ``None`` where the token is no good."""
+    """Who holds a session token, and the role in a project; ``None`` where the token is unknown or too old."""
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
-    person = Person(row.person_id, row.person_name, row.is_admin)
+    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest)
     return Admission(person, row.role, None if row.role is None else _project(row))
 
 
@@ -157,12 +199,34 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
     return [(_project(row), row.role) for row in rows]
 
 
+def all_projects(connection: Connection) -> list[StoredProject]:
+    """Every project, oldest first."""
+    return [
+        _project(row) for row in connection.execute(select(projects).where(projects.c.is_ready).order_by(projects.c.id))
+    ]
+
+
+def examples(connection: Connection) -> list[int]:
+    """The keys of the projects that nobody made: the examples of a demonstration."""
+    nobodys = select(projects.c.id).where(projects.c.is_ready, projects.c.created_by.is_(None))
+    return list(connection.execute(nobodys).scalars())
+
+
+def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """The number of texts and of rows of judgement of some projects; undone rows and undos are counted too."""
+    counts = []
+    for table in (items, judgements):
+        query = select(table.c.project_id, func.count()).where(table.c.project_id.in_(project_ids))
+        counts.append({row[0]: row[1] for row in connection.execute(query.group_by(table.c.project_id))})
+    return {key: (counts[0].get(key, 0), counts[1].get(key, 0)) for key in project_ids}
+
+
 def _project(row: Any) -> StoredProject:
     return StoredProject(row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at)
 
 
 def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Append texts (mappings with ``item_id`` and ``text`` and optionally the other columns); returns how many."""
+    """Append texts (mappings with ``item_id`` and ``text`` and optionally the other columns); returns their number."""
     start = connection.execute(
         select(func.coalesce(func.max(items.c.position) + 1, 0)).where(items.c.project_id == project_id)
     ).scalar_one()
@@ -203,6 +267,30 @@ def add_links(connection: Connection, project_id: int, rows: Sequence[Mapping[st
                 for row in rows
             ],
         )
+
+
+def links_of(connection: Connection, project_id: int) -> list[Any]:
+    """The links of a project, in their order."""
+    return list(connection.execute(select(links).where(links.c.project_id == project_id).order_by(links.c.id)))
+
+
+def neighbours_of(connection: Connection, project_id: int, item_id: str, *, limit: int = 50) -> list[Any]:
+    """Some links that start or end at a text."""
+    either = or_(links.c.src_id == item_id, links.c.dst_id == item_id)
+    return list(connection.execute(select(links).where(links.c.project_id == project_id, either).limit(limit)))
+
+
+def threads_of(connection: Connection, project_id: int) -> dict[str, list[int]]:
+    """The keys of the comments of each thread, in their order; the text named like its thread is the question."""
+    rows = connection.execute(
+        select(items.c.id, items.c.group_id)
+        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+        .order_by(items.c.position)
+    )
+    threads: dict[str, list[int]] = {}
+    for row in rows:
+        threads.setdefault(row.group_id, []).append(row.id)
+    return threads
 
 
 def _item(row: Any) -> StoredItem:
@@ -267,6 +355,33 @@ def find_items(
     return [_item(row) for row in rows], total
 
 
+_COLUMNS = ("item_id", "text", "group_id", "reply_to", "author_id", "timestamp", "meta")
+
+
+def item_columns(connection: Connection, project_id: int) -> dict[str, list[Any]]:
+    """All texts of a project in their order, by column: a project may have hundreds of thousands."""
+    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    query = select(*(items.c[name] for name in _COLUMNS)).where(items.c.project_id == project_id)
+    rows = connection.execution_options(yield_per=_BATCH).execute(query.order_by(items.c.position))
+    for part in rows.partitions():
+        for name, values in zip(_COLUMNS, zip(*part, strict=True), strict=True):
+            columns[name].extend(values)
+    return columns
+
+
+def keys_by_id(connection: Connection, project_id: int) -> dict[str, int]:
+    """The key of every text of a project, by the id that people gave it."""
+    rows = connection.execute(select(items.c.item_id, items.c.id).where(items.c.project_id == project_id))
+    return {row[0]: row[1] for row in rows}
+
+
+def keys_of_places(connection: Connection, project_id: int, places: Iterable[int]) -> list[tuple[int, str | None]]:
+    """The key and the group of the texts at some places of a project's order."""
+    query = select(items.c.id, items.c.group_id)
+    rows = connection.execute(query.where(items.c.project_id == project_id, items.c.position.in_(list(places))))
+    return [(row.id, row.group_id) for row in rows]
+
+
 _GROUPS = (
     select(items.c.group_id, func.count().label("n"))
     .where(items.c.project_id == bindparam("project"))
@@ -290,13 +405,6 @@ def groups_of(connection: Connection, project_id: int) -> list[tuple[str | None,
 def keys_of_group(connection: Connection, project_id: int, group_id: str | None) -> list[int]:
     """The keys of the texts of a group (``None``: of those that have none), smallest first."""
     return list(connection.execute(_KEYS, {"project": project_id, "group": group_id}).scalars())
-
-
-def count_judgements(connection: Connection, project_id: int) -> int:
-    """How many rows of judgement a project has, undone ones and undos among them."""
-    return connection.execute(
-        select(func.count()).select_from(judgements).where(judgements.c.project_id == project_id)
-    ).scalar_one()
 
 
 def note(connection: Connection, project_id: int | None, person_id: int | None, action: str, **detail: Any) -> None:

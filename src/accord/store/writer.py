@@ -1,8 +1,9 @@
 """Many small writes in few transactions.
 
 Each commit waits for the disk. With many people answering at once, the writes that arrive during one commit share the
-next one. A caller hears of success only after the commit, so nothing acknowledged can be lost; one write that breaks a
-rule fails alone. A job may run twice, the first time without effect, so it only reads and writes the database.
+next one. A caller hears of success only after the commit, so nothing acknowledged can be lost; a write that breaks a
+rule fails without the others. A job may run twice, the first time without effect, so it only reads and writes the
+database.
 """
 
 import queue

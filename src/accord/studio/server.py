@@ -5,19 +5,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import select
-
 from accord.errors import InputError
-from accord.store import connections, people
+from accord.store import connections, people, projects
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
-from accord.store.tables import projects
 from accord.studio.app import create_app
-from accord.workflows.exchange import store_project
+from accord.studio.protocol import BoundedProtocol
+from accord.workflows.exchange import remove_unfinished, store_project
 from accord.workflows.projects import EXAMPLES, open_example
 
 __all__ = ["Address", "connect_label_studio", "default_database", "prepare", "serve"]
@@ -61,18 +59,16 @@ def default_database(*, demo: bool = False) -> str:
 
 def prepare(database: Database, *, demo: bool) -> str | None:
     """Make the demonstration's projects and, where nobody has an account, a one-time link for the first owner."""
+    remove_unfinished(database)
+    with database.read() as connection:
+        is_empty = not projects.all_projects(connection)
+    if demo and is_empty:
+        for name in reversed(EXAMPLES):  # the newest project is listed first
+            title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
+            store_project(
+                database, open_example(name), name=title, question=question, guidelines=guidelines, created_by=None
+            )
     with database.write() as connection:
-        if demo and connection.execute(select(projects.c.id).limit(1)).first() is None:
-            for name in reversed(EXAMPLES):  # the newest project is listed first
-                title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
-                store_project(
-                    connection,
-                    open_example(name),
-                    name=title,
-                    question=question,
-                    guidelines=guidelines,
-                    created_by=None,
-                )
         if people.count_people(connection):
             return None
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
@@ -84,11 +80,11 @@ def connect_label_studio(database: Database, name: str, *, model: Path | None = 
     With a model file that model makes the suggestions, whatever the project's own says.
     """
     with database.write() as connection:
-        found = [row for row in connection.execute(select(projects)) if name in (str(row.id), row.name)]
+        found = [entry for entry in projects.all_projects(connection) if name in (str(entry.id), entry.name)]
         if len(found) != 1:
             raise InputError(
                 f"--label-studio names one project by its number or name; {len(found)} are called {name!r}. "
-                "The number stands in the address of its pages."
+                "The number is part of the address of its pages."
             )
         (project,) = found
         token = connections.connect(connection, project.id, created_by=None)
@@ -110,6 +106,7 @@ def serve(
     demo: bool,
     announce: Callable[[Address], None],
     secure_cookies: bool = False,
+    hosts: Sequence[str] = (),
     label_studio: str | None = None,
     label_studio_model: Path | None = None,
 ) -> None:
@@ -124,9 +121,17 @@ def serve(
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
     # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
-    app = create_app(database, demo=demo, secure_cookies=secure_cookies)
+    app = create_app(database, demo=demo, secure_cookies=secure_cookies, hosts=(host, *hosts))
     server = uvicorn.Server(
-        uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, timeout_keep_alive=75)
+        uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            http=BoundedProtocol,
+            log_level="warning",
+            access_log=False,
+            timeout_keep_alive=75,
+        )
     )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)

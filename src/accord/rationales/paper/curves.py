@@ -106,8 +106,10 @@ def rotation_curve(
             afresh = fixed is None and (size in _CHOICE_SIZES or not chosen[name])
             settings = {} if afresh else chosen[name]
             ours = name in ("log_linear", "rationales")
-            kind = RationaleClassifier if ours else MaskingSVMClassifier
-            model = kind(**corpus.words, random_state=rotation, **settings, **({"lexicon": False} if ours else {}))
+            own: dict[str, Any] = {**settings, "lexicon": False} if ours else settings
+            model = (RationaleClassifier if ours else MaskingSVMClassifier)(
+                **corpus.words, random_state=rotation, **own
+            )
             model.fit(texts, labels, rationales=spans if name in ("masking_svm", "rationales") else None)
             if afresh:
                 names = ("C", "theta_variance") if ours else ("C", "mu", "contrast_weight")

@@ -71,7 +71,7 @@ class AnswerSent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     request_id: RequestId
-    kind: Literal["pair", "label", "scores", "spans", "skip"]
+    kind: Literal["pair", "label", "score", "span", "skip"]
     item: Key
     other: Key | None = None
     value: float | None = Field(default=None, allow_inf_nan=False)

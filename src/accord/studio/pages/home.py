@@ -5,12 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
-from sqlalchemy import Connection, func, select
 
 from accord.store import people, projects
+from accord.store.database import Connection
 from accord.store.people import Person
-from accord.store.tables import items, judgements
-from accord.store.tables import projects as project_table
 from accord.studio.api.sessions import SessionAnswer, sign_in
 from accord.studio.context import MaybePerson, Studio
 from accord.studio.pages.rendering import render, titles
@@ -35,16 +33,8 @@ def home(request: Request, visitor: MaybePerson, studio: Studio) -> HTMLResponse
         return render(request, "welcome.html")
     with studio.database.read() as connection:
         found = projects.projects_of(connection, visitor.person.id)
-        keys = [project.id for project, _ in found]
-        counts = []
-        for table in (items, judgements):
-            rows = connection.execute(
-                select(table.c.project_id, func.count())
-                .where(table.c.project_id.in_(keys))
-                .group_by(table.c.project_id)
-            )
-            counts.append({row[0]: row[1] for row in rows})
-    listed = [(project, role, counts[0].get(project.id, 0), counts[1].get(project.id, 0)) for project, role in found]
+        counts = projects.count_rows(connection, [project.id for project, _ in found])
+    listed = [(project, role, *counts[project.id]) for project, role in found]
     return render(request, "home.html", visitor=visitor, projects=listed, asks=ASKS)
 
 
@@ -55,30 +45,50 @@ def join(
     """The page behind an invite link."""
     with studio.database.read() as connection:
         invite = people.find_invite(connection, token)
+        if invite is not None and invite.person_id is not None:
+            invite = None  # a link for a password is no invite
         invited = projects.get_project(connection, invite.project_id) if invite and invite.project_id else None
     return render(request, "join.html", visitor=visitor, invite=invite, invited=invited, token=token)
 
 
+@router.get("/reset/{token}")
+def reset(request: Request, token: Annotated[str, PathParameter(max_length=100)], studio: Studio) -> Response:
+    """The page behind a link for a new password."""
+    with studio.database.read() as connection:
+        invite = people.find_invite(connection, token)
+        person = people.get_person(connection, invite.person_id) if invite and invite.person_id else None
+    return render(request, "reset.html", person=person, token=token)
+
+
+@router.get("/account")
+def account(request: Request, visitor: MaybePerson) -> Response:
+    """The form for another password."""
+    if visitor is None:
+        return RedirectResponse("/", status_code=303)
+    return render(request, "account.html", visitor=visitor)
+
+
 @router.post("/demo")
-def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
-    """A guest's account on the demonstration's projects."""
+async def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
+    """A guest's account, who may judge the demonstration's examples and nothing else."""
     if not studio.demo:
         raise HTTPException(404, "this studio is not a demonstration.")
     if not studio.logins.allows(request.client.host if request.client else "unknown"):
         raise HTTPException(429, "too many tries from this address; wait a minute.")
 
     def enter(connection: Connection) -> Person:
-        guest = people.create_person(connection, f"Guest {people.count_people(connection) + 1}", password_hash=None)
-        for key in connection.execute(select(project_table.c.id)).scalars().all():
-            people.add_member(connection, key, guest.id, "owner")
+        name = f"Guest {people.count_people(connection) + 1}"
+        guest = people.create_person(connection, name, password_hash=None, is_guest=True)
+        for key in projects.examples(connection):
+            people.add_member(connection, key, guest.id, "judge")
         return guest
 
-    return sign_in(studio, response, studio.writer.write(enter))
+    return await sign_in(studio, response, await studio.stored(enter))
 
 
 @router.get("/projects/new")
 def new_project(request: Request, visitor: MaybePerson) -> Response:
     """The form for a new project."""
-    if visitor is None:
+    if visitor is None or visitor.person.is_guest:
         return RedirectResponse("/", status_code=303)
     return render(request, "new_project.html", visitor=visitor, formats=titles(readable=True))

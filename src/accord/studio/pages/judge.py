@@ -5,12 +5,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy import Connection, select
 
 from accord.store import judgements as kept
 from accord.store import projects
-from accord.store.scores import get_scores
-from accord.store.tables import items, judgements
+from accord.store.database import Connection
+from accord.store.scores import results_of
 from accord.studio.context import Access, Judge, Studio
 from accord.studio.pages.rendering import render
 from accord.workflows.collecting.collect import SKIP_REASONS
@@ -74,25 +73,10 @@ def judge(
 
 
 def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
-    """The first thread after position ``after`` in which the person has left a comment unlabelled."""
+    """The first thread after position ``after`` in which the person has not labelled every comment."""
     project_id = access.project.id
-    given = {
-        row.item: row.label
-        for row in connection.execute(
-            kept.effective(project_id, judgements.c.item, judgements.c.label).where(
-                judgements.c.person_id == access.person.id, judgements.c.kind == "label"
-            )
-        )
-    }
-    rows = connection.execute(
-        select(items.c.id, items.c.item_id, items.c.group_id)
-        .where(items.c.project_id == project_id)
-        .order_by(items.c.position)
-    ).all()
-    threads: dict[str, list[int]] = {}
-    for row in rows:
-        if row.group_id is not None and row.item_id != row.group_id:  # the item named like its thread is the question
-            threads.setdefault(row.group_id, []).append(row.id)
+    given = kept.labels_of(connection, project_id, access.person.id)
+    threads = projects.threads_of(connection, project_id)
     names = list(threads)
     for place in [*range(after + 1, len(names)), *range(min(after + 1, len(names)))]:
         if any(key not in given for key in threads[names[place]]):
@@ -102,8 +86,7 @@ def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
 
 def _thread(connection: Connection, access: Access, place: int, name: str, given: dict[int, str]) -> Thread:
     found, _ = projects.find_items(connection, access.project.id, group_id=name, limit=None)
-    scores = get_scores(connection, access.project.id)
-    said = {row["key"]: row for row in (scores.result.get("rows", []) if scores else [])}
+    said = results_of(connection, access.project.id, [item.key for item in found])
     depth: dict[str, int] = {name: -1}
     question, comments = "", []
     for item in found:

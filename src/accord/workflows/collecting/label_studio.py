@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection
-
 from accord.data.formats.label_studio.config import LabelConfig, parse_config
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, Project, with_schema
 from accord.errors import InputError
 from accord.store import projects
+from accord.store.database import Connection
 from accord.store.projects import StoredItem, StoredProject
 from accord.workflows.import_ import project_of_files
 

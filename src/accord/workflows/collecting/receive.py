@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection
 
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, Project
@@ -15,6 +14,7 @@ from accord.data.reading.rows import text_id
 from accord.errors import InputError
 from accord.store import connections, projects
 from accord.store.connections import ForeignAnswer
+from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.workflows.collecting.label_studio import (
@@ -106,7 +106,8 @@ def _converted(value: Any, kind: Any) -> Any:
 def _name(annotation: int | str) -> str:
     text = str(annotation)
     plain = text.isascii() and text.isalnum() and len(text) <= 20
-    return f"ls-{text if plain else hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}"
+    # Judges cannot send a colon, so that no answer of theirs takes the name of an annotation.
+    return f"ls:{text if plain else hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}"
 
 
 def _change(project: StoredProject, questions: Questions, note: _Annotation, task: _Task) -> Change:

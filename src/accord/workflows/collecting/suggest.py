@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from sqlalchemy import Connection
 
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.data.reading.rows import text_id
 from accord.errors import InputError
 from accord.store import connections, projects
+from accord.store.database import Connection
 from accord.store.models import SavedModel
 from accord.store.projects import StoredProject
-from accord.store.scores import get_scores
+from accord.store.scores import get_scores, results_of
 from accord.workflows.collecting.label_studio import Questions, alone_in_threads, known_texts, n_ranks_of, read_tasks
 from accord.workflows.kinds import task_of
 
@@ -88,7 +88,7 @@ def _asked(project: StoredProject, tasks: Sequence[Any], questions: Questions) -
     marked = []
     for place, task in enumerate(tasks):
         if not isinstance(task, Mapping) or not isinstance(task.get("data"), Mapping):
-            raise InputError(f"a task has an id and data; task {place + 1} of {len(tasks)} has not. Send tasks.")
+            raise InputError(f"a task has an id and data; task {place + 1} of {len(tasks)} lacks one of them.")
         annotation = {"id": place, "result": [questions.result(name, value, id="asked")]}
         marked.append({"id": task.get("id", place), "data": task["data"], "annotations": [annotation]})
     read = read_tasks(project, marked, questions, rules=Rules(n_ranks=n_ranks_of(project)), drop_bad=True)
@@ -101,8 +101,8 @@ def _known_rows(connection: Connection, project: StoredProject, read: Project) -
     scores = get_scores(connection, project.id)
     if scores is None or served != str(scores.model_version):  # another model is served
         return {}
-    rows = {row.get("key"): row for row in scores.result.get("rows", [])}
     found = known_texts(connection, project, read)
+    rows = results_of(connection, project.id, {item.key for item in found.values()})
     return {name: rows[item.key] for name, item in found.items() if item.key in rows}
 
 

@@ -34,7 +34,7 @@ function give(row, value) {
 rows.forEach((row) =>
   row.querySelectorAll("button").forEach((button) =>
     button.addEventListener("click", () => give(row, button.dataset.value === "null" ? null : Number(button.dataset.value)))));
-const send = () => { if (Object.keys(scores).length) judging.answer({ kind: "scores", scores }); };
+const send = () => { if (Object.keys(scores).length) judging.answer({ kind: "score", scores }); };
 document.getElementById("send").addEventListener("click", send);
 
 const keys = { n: () => give(rows[current], null), j: () => go(current + 1), k: () => go(current - 1),

@@ -1,0 +1,83 @@
+"""``accord agree``: how much people agree, beyond chance."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accord.cli.frame import Json, command_app, print_json, print_table, records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+app = command_app()
+
+
+@app.command()
+def agree(
+    project: Annotated[str, typer.Argument(help="The project's folder, or example:NAME.")],
+    pairs: Annotated[bool, typer.Option("--pairs", help="Show Cohen's kappa of every pair of people too.")] = False,
+    json: Json = False,
+) -> None:
+    """Say how much people agree, beyond chance, with 95 % intervals."""
+    from accord.workflows.agree import agree as run
+    from accord.workflows.projects import open_project
+
+    opened = open_project(project)
+    found = run(opened)
+    if json:
+        parts = ("measures", "labels", "people", "pairs")
+        about = [
+            {"what": one.what, "level": one.level, **{name: records(getattr(one, name)) for name in parts}}
+            for one in found
+        ]
+        print_json({"kind": opened.kind, "agreement": about})
+        return
+    for one in found:
+        if not one.n_shared:
+            typer.echo(f"{one.what}: nobody judged what another person judged, so that agreement is not known.")
+            continue
+        shown = _shown(one.measures, "measure", "value", "low", "high", "n")
+        typer.echo(f"{one.what}: {one.n_shared:,} questions that two or more people answered")
+        print_table(shown.rename(columns={"n": "questions"}))
+        if len(one.labels) > 2:
+            labels = _shown(one.labels, "label", "value", "low", "high", "n")
+            print_table(labels.rename(columns={"value": "α against the others", "n": "answers"}))
+        print_table(_people(one.people))
+        if pairs and len(one.pairs):
+            print_table(
+                _shown(one.pairs, "first", "second", "value", "low", "high", "n").rename(columns={"value": "κ"})
+            )
+    typer.echo(
+        "1 is full agreement and 0 that of chance. In brackets: 95 % intervals. 'As most others' is the share of a "
+        "person's answers that most others gave too; 'same again' of those given twice that were the same; 'late less "
+        "early' is how much 'as most others' changed from the first half of the answers to the second."
+    )
+
+
+def _shown(table: "pd.DataFrame", *names: str) -> "pd.DataFrame":
+    """A table with its figure and interval in one column."""
+    *first, value, low, high, n = names
+    rows = table[list(first)].copy()
+    rows[value] = [_figure(*row) for row in zip(table[value], table[low], table[high], strict=True)]
+    rows[n] = table[n]
+    return rows
+
+
+def _people(people: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
+    rows: dict[str, Any] = {"person": people["annotator_id"], "answers": people["n_answers"]}
+    for name, value, low, high in (
+        ("as most others", "agreement", "low", "high"),
+        ("same again", "same_again", "again_low", "again_high"),
+        ("late less early", "drift", "drift_low", "drift_high"),
+    ):
+        if value in people and people[value].notna().any():
+            rows[name] = [_figure(*row) for row in zip(people[value], people[low], people[high], strict=True)]
+    return pd.DataFrame(rows)
+
+
+def _figure(value: float, low: float, high: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value:.2f}" if low != low else f"{value:.2f} [{low:.2f}, {high:.2f}]"

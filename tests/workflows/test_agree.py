@@ -1,0 +1,92 @@
+"""Agreement of the people of a project, by what they judged."""
+
+import json
+
+import numpy as np
+import pytest
+
+from accord.cli.main import main
+from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
+from accord.errors import InputError
+from accord.evaluation.agreement import krippendorff_alpha
+from accord.workflows.agree import agree
+
+
+def project(of, texts, **columns):
+    items = with_schema({"item_id": [f"t{i}" for i in range(len(texts))], "text": texts}, ITEMS)
+    return Project(of, items, with_schema(columns, JUDGEMENTS))
+
+
+def test_a_vote_means_the_same_whichever_text_is_named_first():
+    votes = project(
+        "pairs",
+        ["A", "B"],
+        kind=["pair"] * 3,
+        item_id=["t0", "t1", "t0"],
+        other_id=["t1", "t0", "t1"],
+        value=["1", "0", "0.5"],
+        annotator_id=["ann", "bob", "cleo"],
+    )
+    (found,) = agree(votes)
+    assert (found.what, found.n_shared) == ("votes", 1)
+    people = found.people.set_index("annotator_id")["agreement"]
+    assert people["ann"] == people["bob"] == 0.5  # one of the two others answers alike
+    assert people["cleo"] == 0.0
+
+
+def test_scores_are_compared_aspect_by_aspect_on_their_own_scale():
+    rng = np.random.default_rng(0)
+    values = rng.integers(1, 6, (3, 20))
+    columns = {"kind": [], "item_id": [], "aspect": [], "value": [], "annotator_id": []}
+    for aspect, shift in (("food", 0), ("room", 1)):
+        for who in range(3):
+            for text in range(20):
+                row = ("score", f"t{text}", aspect, str((values[who, text] + shift) % 5 + 1), f"p{who}")
+                for name, cell in zip(columns, row, strict=True):
+                    columns[name].append(cell)
+    found = {one.what: one for one in agree(project("aspects", ["x"] * 20, **columns))}
+    assert set(found) == {"score: food", "score: room"}
+    expected = krippendorff_alpha(values % 5 + 1, level="ordinal")
+    assert found["score: food"].measures["value"][0] == pytest.approx(expected)
+
+
+def test_highlights_agree_by_the_characters_that_are_marked():
+    texts = ["abcdefghij", "klmnopqrst"]
+    rows = [("t0", 0, 5, "ann"), ("t0", 0, 4, "bob"), ("t1", 2, 8, "ann"), ("t1", 3, 8, "bob")]
+    item, start, end, who = zip(*rows, strict=True)
+    spans = project("rationales", texts, kind=["span"] * 4, item_id=item, start=start, end=end, annotator_id=who)
+    (found,) = agree(spans)
+    marks = np.zeros((2, 20), dtype=int)
+    for text, a, b, name in rows:
+        marks[["ann", "bob"].index(name), int(text[1]) * 10 + a : int(text[1]) * 10 + b] = 1
+    assert found.measures["value"][0] == pytest.approx(krippendorff_alpha(marks))
+    assert found.people["n_answers"].tolist() == [2, 2]
+
+
+def test_somebody_who_answers_again_is_compared_with_before():
+    labels = project(
+        "links",
+        ["A"],
+        kind=["label"] * 3,
+        item_id=["t0"] * 3,
+        value=["yes", "no", "no"],
+        annotator_id=["ann"] * 3,
+        created_at=["2026-01-01", "2026-01-02", "2026-01-03"],
+    )
+    (found,) = agree(labels)
+    assert found.people["same_again"][0] == 0.5
+    assert found.n_shared == 0
+
+
+def test_nobody_is_known():
+    with pytest.raises(InputError, match="annotator is known"):
+        agree(project("links", ["A"], kind=["label"], item_id=["t0"], value=["x"]))
+
+
+def test_the_command_prints_figures_with_intervals(capsys):
+    assert main(["agree", "example:arguments"]) == 0
+    assert "Krippendorff's α" in capsys.readouterr().out
+    assert main(["agree", "example:arguments", "--json"]) == 0
+    (votes,) = json.loads(capsys.readouterr().out)["agreement"]
+    assert {"measure", "value", "low", "high", "n"} == set(votes["measures"][0])
+    assert all(row["low"] <= row["value"] <= row["high"] for row in votes["measures"])
