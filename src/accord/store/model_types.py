@@ -313,6 +313,11 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     # rationales
     ("rationales.RationaleClassifier", "accord.rationales.estimator", ESTIMATOR),
     ("rationales.MaskingSVMClassifier", "accord.rationales.baselines", ESTIMATOR),
+    ("rationales.TokenClassifier", "accord.rationales.baselines", ESTIMATOR),
+    ("rationales.Columns", "accord.rationales.design", RECORD),
+    ("rationales.Marking", "accord.rationales.marking", RECORD),
+    ("rationales.Choice", "accord.rationales.annotator_choice", RECORD),
+    ("rationales.Strengths", "accord.rationales.annotator", RECORD),
     # scikit-learn: what fitted models hold, and what people may give as content= or vectoriser=
     ("sklearn.CountVectorizer", "sklearn.feature_extraction.text", _WORDS),
     ("sklearn.TfidfVectorizer", "sklearn.feature_extraction.text", _WORDS),

@@ -83,8 +83,7 @@ def _percent(share: float | None) -> str:
 def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
     """The text, with the words marked that the model would highlight."""
     text = _title(item, row)
-    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
-    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
+    return _pieces(text, [(a, b) for a, b, _ in row.get("highlights") or [] if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
