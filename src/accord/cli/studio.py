@@ -21,6 +21,10 @@ def studio(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8765,
     https: Annotated[bool, typer.Option("--https", help="Behind an HTTPS proxy: cookies over HTTPS only.")] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which the studio is reached, such as that of an HTTPS proxy."),
+    ] = None,
     label_studio: Annotated[
         str | None,
         typer.Option(metavar="PROJECT", help="Make a new secret address of a project, as a model for Label Studio."),
@@ -48,12 +52,13 @@ def studio(
         typer.echo("Stop with Ctrl-C.")
 
     serve(
-        database or default_database(demo=demo),
+        default_database(demo=demo) if database is None else database,
         host=host,
         port=port,
         demo=demo,
         announce=announce,
         secure_cookies=https,
+        hosts=allow_host or (),
         label_studio=label_studio,
         label_studio_model=label_studio_model,
     )

@@ -17,7 +17,7 @@ __all__ = ["AspectRatings", "whole_ranks"]
 
 
 def whole_ranks(values: Any, aspects: Sequence[str] | ObjectArray, n_ranks: int) -> IntArray:
-    """Ranks 1..n_ranks as small integers, 0 where missing, shape (n, n_aspects); anything else is refused.
+    """Ranks 1..n_ranks as integers, 0 where missing, shape (n, n_aspects); anything else is refused.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def whole_ranks(values: Any, aspects: Sequence[str] | ObjectArray, n_ranks: int)
             f"a rank must be a whole number in 1..{n_ranks}, or 0 if missing; row {row + 1} has "
             f"{values[row, column]:g} for {aspects[column]!r}. Correct it or set n_ranks."
         )
-    return values.astype(np.int8)
+    return values.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

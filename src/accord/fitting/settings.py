@@ -92,12 +92,16 @@ class Choice:
 
     words: tuple[str, ...]
     none: bool = False
+    kinds: tuple[type, ...] = ()
 
     def allows(self, value: Any) -> bool:
-        return self.none if value is None else isinstance(value, str) and value in self.words
+        if value is None:
+            return self.none
+        return isinstance(value, self.kinds) or (isinstance(value, str) and value in self.words)
 
     def describe(self) -> str:
-        return _either([*map(repr, self.words), *_none(self.none)])
+        kinds = (f"an object of {kind.__name__}" for kind in self.kinds)
+        return _either([*map(repr, self.words), *kinds, *_none(self.none)])
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Write tables, and projects in other tools' formats, as files that other programs read."""
 
-import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pandas as pd
 from accord.data.formats.registry import format_names, format_of
 from accord.data.project import Project, is_project
 from accord.data.reading.writing import write_csv
+from accord.data.replacing import replacing
 from accord.errors import InputError
 
 __all__ = ["FORMATS", "Exported", "export", "export_as", "write_frame"]
@@ -43,8 +44,8 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> None:
     write = FORMATS.get(path.suffix.lstrip("."))
     if write is None:
         raise InputError(f"the file's name must end in {', '.join('.' + name for name in FORMATS)}; got {path.name!r}.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write(frame, path)
+    with replacing(path) as part:
+        write(frame, part)
 
 
 def export(project: Project, folder: str | Path, *, form: str) -> dict[str, int]:
@@ -55,28 +56,46 @@ def export(project: Project, folder: str | Path, *, form: str) -> dict[str, int]
 def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
     """Write the project's tables, each as one file, or the files of another tool.
 
-    Columns and tables that hold nothing are left out. Files of another tool appear all together or not at all.
+    Columns and tables that hold nothing are left out. All files are written before the first one appears in the folder,
+    and each appears whole.
     """
     folder = Path(folder)
     if is_project(folder):  # its own tables have the names of exported ones
         raise InputError(f"an export must not go into a project's folder; {folder} is one. Choose another folder.")
-    if form in FORMATS:
-        return Exported(_tables(project, folder, form), {})
-    if form not in format_names(writable=True):
+    if form not in (*FORMATS, *format_names(writable=True)):
         known = ", ".join((*FORMATS, *format_names(writable=True)))
         raise InputError(f"the format must be one of {known}; got {form!r}.")
-    write, lost = format_of(form).write, Counter[str]()
-    assert write is not None  # it is writable
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
-        part = Path(work) / "export"
-        part.mkdir()
-        written = write(project, part, lost)
-        if not any(written.values()):
-            reason = f": {next(iter(lost))}" if lost else ""
-            raise InputError(f"nothing of this project can be written as {form}{reason}. Choose another format.")
-        shutil.copytree(part, folder, dirs_exist_ok=True)
+    lost = Counter[str]()
+    with _written_beside(folder) as part:
+        if form in FORMATS:
+            written = _tables(project, part, form)
+        else:
+            write = format_of(form).write
+            assert write is not None  # it is writable
+            written = write(project, part, lost)
+            if not any(written.values()):
+                reason = f": {next(iter(lost))}" if lost else ""
+                raise InputError(f"nothing of this project can be written as {form}{reason}. Choose another format.")
     return Exported(written, dict(lost))
+
+
+@contextmanager
+def _written_beside(folder: Path) -> Iterator[Path]:
+    """A folder to write to; when all is written, each file takes its place in ``folder`` whole."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".accord-") as work:
+            yield Path(work)
+            for file in sorted(path for path in Path(work).rglob("*") if path.is_file()):
+                target = folder / file.relative_to(work)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
+    except BaseException:
+        if made:  # nothing was written: leave no empty folder
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _tables(project: Project, folder: Path, form: str) -> dict[str, int]:

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from accord import __version__
 from accord.data.project import Project
+from accord.data.replacing import replacing
 from accord.workflows.rank import Ranking
 
 __all__ = ["project_report", "ranking_report", "write_report"]
@@ -19,8 +20,8 @@ _TICKS = 5  # about how many marks a scale has
 def write_report(html: str, path: str | Path) -> Path:
     """Write a page."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html, encoding="utf-8")
+    with replacing(path) as part:
+        part.write_text(html, encoding="utf-8")
     return path
 
 

@@ -2,8 +2,10 @@
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from heapq import heapify, heapreplace
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "rand
 _FEWEST, _MOST = 120, 2_000
 # A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
 _GROWTH = 1.5
+_AT_ONCE = 2_000  # rows of results that are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,32 +71,33 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         before = scores.get_scores(connection, project_id)
         n_new = judgements.rows_after(connection, project_id, before.last_judgement if before else 0)
         project = project_of(connection, stored)
-        keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
+        keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
     fitted, is_warm = None, False
     try:
         fitted, is_warm = _fit(project, last)
-        rows, summary = _results(fitted.model, project, keys)
+        frame, summary = _results(fitted.model, project)
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
-        rows, summary = [], {"waiting": str(error)}
+        frame, summary = pd.DataFrame(), {"waiting": str(error)}
     people = [asdict(person) for person in annotators(project)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
     packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
+    version = scores.put_scores(
+        database,
+        project_id,
+        n_judgements=n_judgements,
+        last_judgement=newest,
+        seconds=seconds,
+        result={"summary": summary, "people": people},
+        rows=_rows(frame, keys),
+    )
     with database.write() as connection:
-        version = scores.put_scores(
-            connection,
-            project_id,
-            n_judgements=n_judgements,
-            last_judgement=newest,
-            seconds=seconds,
-            result={"rows": rows, "summary": summary, "people": people},
-        )
         if packed is not None:
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
@@ -116,27 +120,32 @@ def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
     return Fitted(model, present, len(present)), False
 
 
-def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """One row of results a text, and what is said of the whole."""
+def _results(model: Any, project: Project) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """One row of results a text (or aspect of a text), and what is said of the whole."""
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
-    rows = [
+    return frame, _summary(project, frame) if project.kind == "pairs" else {}
+
+
+def _rows(frame: pd.DataFrame, keys: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The results as the pages read them, one row a text, a few at a time: there may be hundreds of thousands."""
+    frame = frame.dropna(axis="columns", how="all")
+    rows = (
         {"key": keys.get(str(row.get("item_id"))), **{str(name): plain(value) for name, value in row.items()}}
-        for row in frame.dropna(axis="columns", how="all").to_dict("records")
-    ]
-    if "aspect" in frame:
-        rows = _one_row_a_text(rows)
-    return rows, _summary(project, frame) if project.kind == "pairs" else {}
+        for start in range(0, len(frame), _AT_ONCE)
+        for row in frame.iloc[start : start + _AT_ONCE].to_dict("records")
+    )
+    return _one_row_a_text(rows) if "aspect" in frame else rows
 
 
-def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
-    texts: dict[Any, dict[str, Any]] = {}
-    for row in rows:
-        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
-        text["p_all_equal"] = row.get("p_all_equal")
-        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
-    return list(texts.values())
+def _one_row_a_text(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows of one aspect each, a text's one after the other, as rows of one text: each aspect's figures by its name."""
+    for item_id, aspects in groupby(rows, key=lambda row: row["item_id"]):
+        text: dict[str, Any] = {}
+        for row in aspects:
+            text = text or {"key": row["key"], "item_id": item_id, "p_all_equal": row.get("p_all_equal"), "aspects": {}}
+            text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
+        yield text
 
 
 def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
@@ -155,6 +164,8 @@ def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
         "is_stable": state.is_stable,
         "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
         "missing_joins": pieces(votes),
+        "least": float(ranking["low"].min()),
+        "most": float(ranking["high"].max()),
     }
 
 
@@ -192,6 +203,7 @@ def _choose_pairs(
     n_pairs = sum(sizes)
     if not n_pairs:
         return []
+    cumulated = list(accumulate(sizes))
     informative: list[tuple[int, int]] = []
     if model is not None:
         task = task_of("pairs")
@@ -213,23 +225,21 @@ def _choose_pairs(
     likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
     queue: list[dict[str, Any]] = []
     taken: set[frozenset[int]] = set()
-    fresh = dict(counts)
+    fewest = [_Fewest(pool, counts, rng) for pool in pools]
     for _ in range(4 * size):
         (way,) = rng.choices(list(shares), list(shares.values()))
         if way in sources:
             pair = list(rng.choice(sources[way]))
         else:
-            (pool,) = rng.choices(pools, sizes)
-            pair = rng.sample(pool, 2)
+            (place,) = rng.choices(range(len(pools)), cum_weights=cumulated)
+            pair = rng.sample(pools[place], 2)
             if way == "coverage":  # the text of this group with the fewest votes, against a random other
-                fewest = min(pool, key=lambda key: (fresh.get(key, 0), rng.random()))
-                pair = [fewest, pair[0] if pair[0] != fewest else pair[1]]
+                first = fewest[place].next()
+                pair = [first, pair[0] if pair[0] != first else pair[1]]
         unordered = frozenset(pair)
         if unordered in taken:
             continue
         taken.add(unordered)
-        for key in pair:
-            fresh[key] = fresh.get(key, 0) + 1
         propensity = (
             shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
         ) / total
@@ -239,6 +249,26 @@ def _choose_pairs(
         if len(queue) == min(size, n_pairs):
             break
     return queue
+
+
+class _Fewest:
+    """The texts of a group by their number of votes, fewest first, in random order among equals.
+
+    Each is given once before any is given again with one vote more.
+    """
+
+    def __init__(self, pool: Sequence[int], counts: Mapping[int, int], rng: random.Random) -> None:
+        self._pool, self._counts, self._rng = pool, counts, rng
+        self._heap: list[tuple[int, float, int]] | None = None
+
+    def next(self) -> int:
+        """The text with the fewest votes; it counts one more from now on."""
+        if self._heap is None:  # only groups that are drawn are sorted
+            self._heap = [(self._counts.get(key, 0), self._rng.random(), key) for key in self._pool]
+            heapify(self._heap)
+        n, _, key = self._heap[0]
+        heapreplace(self._heap, (n + 1, self._rng.random(), key))
+        return key
 
 
 def _choose_texts(

@@ -16,7 +16,7 @@ from accord.store import connections, projects
 from accord.store.database import Connection
 from accord.store.models import SavedModel
 from accord.store.projects import StoredProject
-from accord.store.scores import get_scores
+from accord.store.scores import get_scores, results_of
 from accord.workflows.collecting.label_studio import Questions, alone_in_threads, known_texts, n_ranks_of, read_tasks
 from accord.workflows.kinds import task_of
 
@@ -101,8 +101,8 @@ def _known_rows(connection: Connection, project: StoredProject, read: Project) -
     scores = get_scores(connection, project.id)
     if scores is None or served != str(scores.model_version):  # another model is served
         return {}
-    rows = {row.get("key"): row for row in scores.result.get("rows", [])}
     found = known_texts(connection, project, read)
+    rows = results_of(connection, project.id, {item.key for item in found.values()})
     return {name: rows[item.key] for name, item in found.items() if item.key in rows}
 
 
