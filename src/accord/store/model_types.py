@@ -306,8 +306,11 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("links.IterativeClassifier", "accord.links.iterative", ESTIMATOR),
     ("links.StanceNgrams", "accord.links.features.stance", ESTIMATOR),
     ("links.RidgeScorer", "accord.links.ridge", ESTIMATOR),
-    ("links.AveragedModel", "accord.links.choice", RECORD),
     ("links.DualModel", "accord.links.dual", RECORD),
+    ("links.Coupling", "accord.links.dual", RECORD),
+    ("links.Calibration", "accord.links.content", RECORD),
+    ("links.MixedRidge", "accord.links.content", RECORD),
+    ("links.FeatureScale", "accord.links.features.words", RECORD),
     ("links.Agreement", "accord.links.dual", RECORD),
     ("links.CutModel", "accord.links.cut", RECORD),
     # rationales
