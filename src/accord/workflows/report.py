@@ -12,7 +12,7 @@ from accord.data.project import Project
 from accord.data.replacing import replacing
 from accord.workflows.rank import Ranking
 
-__all__ = ["project_report", "ranking_report", "write_report"]
+__all__ = ["predictions_report", "project_report", "ranking_report", "write_report"]
 
 _TICKS = 5  # about how many marks a scale has
 
@@ -59,6 +59,39 @@ def project_report(project: Project, *, title: str) -> str:
         else:
             charts.append(_chart(name, rows["value"].value_counts()))
     return _page("project.html", project, title=title, charts=charts, facts=project.counts)
+
+
+def predictions_report(project: Project, table: Any, *, title: str) -> str:
+    """Predictions beside their texts, with the words that the model expects people to highlight."""
+    texts = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
+    shown = [name for name in table.columns if name != "highlights" and not str(name).startswith("p.")]
+    rows = []
+    for row in table.to_dict("records"):
+        cells: list[Any] = [_said(row[name]) for name in shown]
+        if "item_id" in row:
+            cells.append(_marked(texts.get(row["item_id"]) or "", _spans(row.get("highlights"))))
+        rows.append(cells)
+    columns = [*shown, "text"] if "item_id" in table.columns else shown
+    return _page("predictions.html", project, title=title, columns=columns, rows=rows, facts={"rows": len(rows)})
+
+
+def _said(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _spans(value: Any) -> list[tuple[int, int]]:
+    """The spans of one text: a list of (start, end, …), or the same written as ``start:end``."""
+    parts = [part.split(":") for part in value.split()] if isinstance(value, str) else value
+    return sorted((int(part[0]), int(part[1])) for part in parts) if isinstance(parts, list | tuple) else []
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text in pieces, those inside a span marked."""
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [(text[at:start], False), (text[max(start, at) : end], True)]
+        at = max(end, at)
+    return [(words, inside) for words, inside in (*pieces, (text[at:], False)) if words]
 
 
 def _page(template: str, project: Project, **values: Any) -> str:
