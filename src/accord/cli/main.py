@@ -33,6 +33,15 @@ COMMANDS = {
     "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),
     "studio": ("studio", "Open the web page where people judge."),
     "export": ("export", "Write a project as tables or as another tool's files."),
+    "completion": ("completion", "Print what makes the Tab key complete commands in a shell."),
+}
+# What people want to do, and the commands for it.
+_AIMS = {
+    "Bring judgements in, and collect more": ("import", "studio", "ask"),
+    "See what people think": ("rank", "agree", "report"),
+    "Learn, and judge new texts": ("train", "predict", "explain"),
+    "Take results elsewhere": ("export", "completion"),
+    "Check Accord itself": ("simulate", "reproduce", "datasets"),
 }
 _BAD_INPUT, _INTERRUPTED, _CLOSED_PIPE = 2, 130, 141
 
@@ -68,8 +77,12 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
+        from difflib import get_close_matches
+
         what = "option" if name.startswith("-") else "command"
-        raise InputError(f"there is no {what} {name!r}; the commands are {', '.join(COMMANDS)}. Try 'accord --help'.")
+        close = get_close_matches(name, COMMANDS, 1)
+        meant = f"Did you mean 'accord {close[0]}'?" if close else "Try 'accord --help'."
+        raise InputError(f"there is no {what} {name!r}; the commands are {', '.join(COMMANDS)}. {meant}")
     return _run(name, _command_module(name), rest)
 
 
@@ -107,11 +120,12 @@ def _usage_error() -> Any:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items())
+    lines = {name: f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()}
+    rows = "\n\n".join(f"{aim}:\n" + "\n".join(lines[name] for name in names) for aim, names in _AIMS.items())
     return (
         "Usage: accord COMMAND [OPTIONS]\n\n"
         "Accord learns from what people judge about texts.\n\n"
-        f"Commands:\n{rows}\n\n"
+        f"{rows}\n\n"
         "Options:\n  --help     Show this, or after a command the help of that command.\n"
         "  --version  Show the version.\n"
     )

@@ -17,7 +17,7 @@ from accord.data.formats.registry import format_names, format_of
 from accord.data.project import Project, is_project
 from accord.data.reading.writing import write_csv
 from accord.data.replacing import replacing
-from accord.errors import InputError
+from accord.errors import InputError, MissingDependencyError
 
 __all__ = ["FORMATS", "Exported", "arrow_table", "export", "export_as", "with_spans", "write_frame"]
 
@@ -52,11 +52,33 @@ def _jsonl(frame: pd.DataFrame, path: Path) -> None:
     frame.to_json(path, orient="records", lines=True, force_ascii=False)
 
 
+def _xlsx(frame: pd.DataFrame, path: Path) -> None:
+    try:
+        import xlsxwriter
+    except ModuleNotFoundError:
+        raise MissingDependencyError("a spreadsheet is written with xlsxwriter. Install accord[sheets].") from None
+    # Cells that begin like a formula or an address stay text.
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
+    with xlsxwriter.Workbook(path, options) as book:
+        sheet = book.add_worksheet("Accord")
+        bold = book.add_format({"bold": True})
+        sheet.write_row(0, 0, [str(name) for name in frame.columns], bold)
+        for row, cells in enumerate(frame.itertuples(index=False), start=1):
+            for column, cell in enumerate(cells):
+                if isinstance(cell, list | tuple | dict):
+                    sheet.write_string(row, column, json.dumps(cell, ensure_ascii=False, default=str))
+                elif not pd.isna(cell):
+                    sheet.write(row, column, cell.item() if hasattr(cell, "item") else cell)
+        sheet.freeze_panes(1, 0)
+        sheet.autofilter(0, 0, max(len(frame), 1), max(len(frame.columns) - 1, 0))
+
+
 FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     "csv": _csv,
     "tsv": lambda frame, path: _csv(frame, path, sep="\t"),
     "jsonl": _jsonl,
     "parquet": lambda frame, path: pq.write_table(arrow_table(frame), path),
+    "xlsx": _xlsx,
 }
 
 

@@ -14,7 +14,7 @@ from accord.evaluation.agreement import wilson
 from accord.workflows.evaluate import ACCORD, Evaluation
 from accord.workflows.rank import Ranking, stability_sentences
 
-__all__ = ["evaluation_report", "project_report", "ranking_report", "write_report"]
+__all__ = ["evaluation_report", "predictions_report", "project_report", "ranking_report", "write_report"]
 
 _TICKS = 5  # about how many marks a scale has
 
@@ -148,6 +148,38 @@ def _calibration_chart(evaluation: Evaluation) -> dict[str, Any]:
         "dots": dots,
         "diagonal": (x(least), y(least), x(1.0), y(1.0)),
     }
+
+
+def predictions_report(project: Project, table: Any, *, title: str) -> str:
+    """Predictions beside their texts, with the words that the model expects people to highlight."""
+    texts = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
+    shown = [name for name in table.columns if name != "highlights" and not str(name).startswith("p.")]
+    rows = []
+    for row in table.to_dict("records"):
+        cells: list[Any] = [_said(row[name]) for name in shown]
+        if "item_id" in row:
+            cells.append(_marked(texts.get(row["item_id"]) or "", _spans(row.get("highlights"))))
+        rows.append(cells)
+    columns = [*shown, "text"] if "item_id" in table.columns else shown
+    return _page("predictions.html", project, title=title, columns=columns, rows=rows, facts={"rows": len(rows)})
+
+
+def _said(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def _spans(value: Any) -> list[tuple[int, int]]:
+    """The places of the spans (start, end, quote) of one text."""
+    return sorted((int(span[0]), int(span[1])) for span in value) if isinstance(value, list | tuple) else []
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """A text in pieces, those inside a span marked."""
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [(text[at:start], False), (text[max(start, at) : end], True)]
+        at = max(end, at)
+    return [(words, inside) for words, inside in (*pieces, (text[at:], False)) if words]
 
 
 def _page(template: str, project: Project, **values: Any) -> str:

@@ -63,7 +63,7 @@ class Profile:
     @property
     def is_label(self) -> bool:
         """Whether it holds a few different short values, each of them for several rows."""
-        few = 2 <= self.n_distinct <= min(_FEW, max(2, self.n // 2))
+        few = 2 <= self.n_distinct <= min(_FEW, self.n // 2)
         return few and self.length <= _LONG_LABEL and not self.scores
 
 
