@@ -268,7 +268,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     # pairs
     ("pairs.PreferenceRanker", "accord.pairs.estimator", ESTIMATOR),
     ("pairs.BradleyTerryRanker", "accord.pairs.bradley_terry", ESTIMATOR),
-    ("pairs.Scores", "accord.pairs.bradley_terry", RECORD),
+    ("pairs.Strengths", "accord.pairs.bradley_terry", RECORD),
     ("pairs.ArgumentFeatures", "accord.pairs.features", ESTIMATOR),
     ("pairs.NGrams", "accord.pairs.features", RECORD),
     ("pairs.FeatureGroups", "accord.pairs.feature_groups", RECORD),
@@ -278,6 +278,8 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("pairs.Term", "accord.pairs.process.kernels", RECORD),
     ("pairs.Kernel", "accord.pairs.process.kernels", RECORD),
     ("pairs.Preference", "accord.pairs.process.likelihoods", RECORD),
+    ("pairs.Ballots", "accord.pairs.process.likelihoods", RECORD),
+    ("pairs.Draws", "accord.pairs.process.sampling", RECORD),
     ("pairs.SiteMemory", "accord.pairs.process.vote_counts", RECORD),
     ("pairs.Scorer", "accord.pairs.process.scorer", RECORD),
     ("pairs.Posterior", "accord.pairs.process.posterior", RECORD),
@@ -297,8 +299,8 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.GoodGrief", "accord.aspects.prank", RECORD),
     ("aspects.AgreementModel", "accord.aspects.agreement", RECORD),
     ("aspects.OrdinalLogits", "accord.aspects.ordinal", RECORD),
-    ("aspects.Whitening", "accord.aspects.field", RECORD),
-    ("aspects.AspectCRF", "accord.aspects.field", RECORD),
+    ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
+    ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
     # links
     ("links.CollectiveClassifier", "accord.links.estimator", ESTIMATOR),
     ("links.IterativeClassifier", "accord.links.iterative", ESTIMATOR),

@@ -151,7 +151,7 @@ def _suggest_pairs(
     task = task_of("pairs")
     table = task.must(task.compare, "compare")(saved.model, read, pairs)
     answers = [dict(_NOTHING) for _ in tasks]
-    for name, left, undecided in zip(frame["judgement_id"], table["p_left"], table["p_undecided"], strict=True):
+    for name, left, undecided in zip(frame["judgement_id"], table["p.left"], table["p.undecided"], strict=True):
         right = 1.0 - left - undecided
         value = {"selected": "left" if left >= right else "right"}
         score = float(max(left, right))
