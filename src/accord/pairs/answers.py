@@ -18,6 +18,7 @@ from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import Posterior, Votes
 from accord.pairs.process.sampling import Draws, draw_posterior
 from accord.pairs.process.scorer import Scorer
+from accord.pairs.process.sparse import SparseScorer
 from accord.pairs.process.vote_counts import SiteMemory
 from accord.pairs.questions import STRATEGIES, candidate_pairs, pick_pairs, transfer
 from accord.pairs.ranking import rank_columns
@@ -45,7 +46,7 @@ class PairAnswers:
     items_: Items
     kernel_: Kernel
     theta_: FloatArray
-    scorer_: Scorer
+    scorer_: Scorer | SparseScorer
     likelihood_: Preference
     features_: Any
     hyperparameters: Any
@@ -308,7 +309,12 @@ class PairAnswers:
     def _draw(self, n_draws: int = 1500) -> Draws | None:
         """Draws of all that is learnt, made once after each fit; None where the Gaussian posterior has to do."""
         points = self.scorer_.points.index
-        if self._streamed is not None or self.inference not in ("auto", "laplace") or self._given_marks:
+        if (
+            not isinstance(self.scorer_, Scorer)
+            or self._streamed is not None
+            or self.inference not in ("auto", "laplace")
+            or self._given_marks
+        ):
             return None
         few = points.size <= _MOST_SAMPLED and self._votes.left.size <= _MOST_ROWS
         people = self._people if self._n_added == 0 else None

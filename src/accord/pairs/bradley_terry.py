@@ -10,7 +10,6 @@ import pandas as pd
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +21,7 @@ from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.fitting.settings import Number, Rule, Seed, check_settings
+from accord.pairs.process.sparse import conditioned_variance, sparse_draws
 from accord.pairs.ranking import rank_columns
 from accord.typing import FloatArray, IntArray
 
@@ -273,31 +273,5 @@ def bradley_terry(
         covariance = inverse.T @ inverse  # Λ⁻¹ = L⁻ᵀL⁻¹
         draws = rng.standard_normal((n_draws, n_items)) @ inverse
         return Strengths(optimum.weights, np.sqrt(np.diag(covariance)), draws, covariance, optimum.convergence)
-    draws = _sparse_draws(precision, alpha=alpha, n_draws=min(n_draws, 40), rng=rng)
-    return Strengths(optimum.weights, _conditioned_std(precision, draws), draws, None, optimum.convergence)
-
-
-def _sparse_draws(precision: sp.csr_matrix, *, alpha: float, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draws from N(0, Λ⁻¹), shape (n_draws, n_items), without a factor of Λ.
-
-    Λ = BᵀB with one row of B an edge (√w at its two ends, with opposite signs) and one an item (√alpha); the solution
-    of Λx = Bᵀε has the covariance Λ⁻¹BᵀBΛ⁻¹ = Λ⁻¹.
-    """
-    n = precision.shape[0]
-    upper = sp.triu(precision, k=1).tocoo()
-    root = np.sqrt(-upper.data)
-    inverse_diagonal = sp.diags(1.0 / precision.diagonal())
-    draws = np.empty((n_draws, n))
-    for row in draws:
-        pull = root * rng.standard_normal(root.size)
-        target = np.bincount(upper.row, pull, n) - np.bincount(upper.col, pull, n)
-        target += np.sqrt(alpha) * rng.standard_normal(n)
-        row[:], _ = cg(precision, target, rtol=1e-4, maxiter=200, M=inverse_diagonal)
-    return draws
-
-
-def _conditioned_std(precision: sp.csr_matrix, draws: FloatArray) -> FloatArray:
-    """Deviations from few draws: var(xᵢ) = 1/Λᵢᵢ + var(E[xᵢ | rest]), of which only the last term is estimated."""
-    diagonal = precision.diagonal()
-    expected = draws - (precision @ draws.T).T / diagonal  # E[xᵢ | rest] = xᵢ − (Λx)ᵢ/Λᵢᵢ
-    return np.asarray(np.sqrt(1.0 / diagonal + np.mean(expected**2, axis=0)))
+    draws = sparse_draws(precision, alpha, min(n_draws, 40), rng)
+    return Strengths(optimum.weights, np.sqrt(conditioned_variance(precision, draws)), draws, None, optimum.convergence)

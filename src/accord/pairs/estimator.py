@@ -18,6 +18,7 @@ from accord.pairs.process.inducing import choose_points
 from accord.pairs.process.likelihoods import Ballots
 from accord.pairs.process.posterior import Votes, start_sites
 from accord.pairs.process.rank_update import add_votes
+from accord.pairs.process.scorer import Scorer
 from accord.pairs.process.stochastic import VoteProcess
 from accord.pairs.voters import majority
 from accord.typing import FloatArray
@@ -342,7 +343,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
 
     def _add(self, new: Comparisons) -> bool:
         """Take a few votes into the posterior that is there; False where only inference anew will do."""
-        if self.inference != "auto" or self._given_marks:
+        if self.inference != "auto" or self._given_marks or not isinstance(self.scorer_, Scorer):
             return False
         points = self.scorer_.points.index
         exact = np.array_equal(points, self._voted) and points.size >= _MANY_ITEMS

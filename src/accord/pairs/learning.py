@@ -25,6 +25,7 @@ from accord.pairs.process.leave_group_out import choose_multiplier
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import Marks, Sites, Votes, infer, make_prior, prepare, start_sites
 from accord.pairs.process.scorer import Scorer
+from accord.pairs.process.sparse import SparseScorer, fit_sparse
 from accord.pairs.process.stochastic import StochasticPosterior
 from accord.pairs.process.vote_counts import SiteMemory, VoteCounts, count_votes
 from accord.pairs.voters import RATES, Voters
@@ -182,6 +183,9 @@ class PairLearning(PairAnswers, WithWorkers):
         x = self._inputs(self.items_).take(self._voted)
         votes = counts.votes(self._voted, None if voters is None else voters.row_shares())
         marks = self._marks(scored)
+        if self._is_sparse(x.n) and marks is None:
+            self._learn_sparsely(x, votes, voters, self._memory.recall(counts, votes), counts, rng, learn=learn)
+            return
         points = self._points(x, rng)
         mode = _LEARN[self.length_scales] if learn and self.hyperparameters is None else "fixed"
         if self.inference in ("svi", "published_svi"):
@@ -202,13 +206,47 @@ class PairLearning(PairAnswers, WithWorkers):
         if learn:
             self._settle_voters(found)
 
+    def _is_sparse(self, n_items: int) -> bool:
+        """Whether there are no features, and too many items for anything as large as their square."""
+        return self._groups is None and n_items > _EXACT_LIMIT and self.inference == "auto" and self.n_inducing is None
+
+    def _learn_sparsely(
+        self,
+        x: Inputs,
+        votes: Votes,
+        voters: Voters | None,
+        sites: Sites,
+        counts: VoteCounts,
+        rng: np.random.Generator,
+        *,
+        learn: bool,
+    ) -> None:
+        """Many items without features; see :mod:`~accord.pairs.process.sparse`."""
+        found = fit_sparse(
+            votes,
+            self.likelihood_,
+            voters,
+            variance=float(np.exp(self.theta_[0])),
+            learn_variance=learn and self.hyperparameters is None and self.length_scales != "base",
+            learn_bias=self._learns_bias and learn,
+            rng=rng,
+            sites=sites,
+            tol=self.tol,
+        )
+        self.theta_, self.likelihood_ = np.array([np.log(found.variance)]), found.likelihood
+        self.scorer_ = SparseScorer(self.kernel_, self.theta_, x, found.mean, found.marginal, found.precision)
+        self._memory = SiteMemory.of(counts, found.sites, found.votes.weight)
+        self._votes, self._people, self._n_added, self.bound_ = found.votes, found.voters, 0, float("nan")
+        if found.voters is not None and self._comparisons.annotators is not None:
+            self._beliefs = dict(zip(self._comparisons.annotators, found.voters.belief, strict=True))
+
     def _settle_voters(self, found: Fit) -> None:
         """Believe of the voters what the joint draws say, where there are any, and infer the scores once more.
 
         Beliefs that were learnt in turn with the scores are surer than they should be where votes are few.
         """
         people, draws = self._people, self._draw() if self._people is not None else None
-        if people is None or draws is None:
+        if people is None or draws is None or not isinstance(self.scorer_, Scorer):
             return
         belief = np.stack([(draws.rates == rate).mean(axis=0) for rate in RATES], axis=1)
         people = replace(people, belief=belief)

@@ -4,16 +4,15 @@ Votes say how far apart items are, never where all of them stand together. So a 
 from the mean of its group, or from an anchor. Every figure comes from joint draws of the scores of the group's items.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["SCALES", "rank_columns", "ranking_order", "tiers", "top_probability"]
 
+_FEW_DRAWS = 500
 # What a score is multiplied by. Elo points are log odds, 400 for odds of ten to one; Φ(z/√2) ≈ σ(1.702 z/√2).
 SCALES = {"score": 1.0, "elo": 400.0 / float(np.log(10.0)) * 1.702 / float(np.sqrt(2.0))}
 
@@ -96,7 +95,11 @@ def rank_columns(
     zero = mean.mean() if anchor is None else mean[anchor]
     apart = contrasts(draws, anchor)[:, order]
     tail = 0.5 * (1.0 - level)
-    low, high = _quantiles(apart, (tail, 1.0 - tail))
+    if len(draws) < _FEW_DRAWS:  # too few for quantiles; their spread is known better
+        half = ndtri(1.0 - tail) * apart.std(axis=0)
+        low, high = mean[order] - zero - half, mean[order] - zero + half
+    else:
+        low, high = np.quantile(apart, (tail, 1.0 - tail), axis=0)
     places = np.empty(apart.shape, dtype=np.int32)
     np.put_along_axis(places, np.argsort(-apart, axis=1), np.arange(1, order.size + 1, dtype=np.int32)[None, :], axis=1)
     rank_low, rank_high = (
@@ -116,8 +119,3 @@ def rank_columns(
         "p_best": (places == 1).mean(axis=0),
         "wins": 100.0 * ndtr(apart / np.sqrt(2.0)).mean(axis=0),
     }
-
-
-def _quantiles(draws: FloatArray, levels: Sequence[float]) -> FloatArray:
-    """Quantiles of every column, shape (n_levels, n_items); an anchor that never moves has none but its own."""
-    return np.asarray(np.quantile(draws, levels, axis=0))

@@ -282,6 +282,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("pairs.Draws", "accord.pairs.process.sampling", RECORD),
     ("pairs.SiteMemory", "accord.pairs.process.vote_counts", RECORD),
     ("pairs.Scorer", "accord.pairs.process.scorer", RECORD),
+    ("pairs.SparseScorer", "accord.pairs.process.sparse", RECORD),
     ("pairs.Posterior", "accord.pairs.process.posterior", RECORD),
     ("pairs.Sites", "accord.pairs.process.posterior", RECORD),
     ("pairs.Votes", "accord.pairs.process.posterior", RECORD),

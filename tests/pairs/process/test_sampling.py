@@ -10,6 +10,7 @@ from accord.pairs.process.evidence import fit
 from accord.pairs.process.kernels import Inputs, Kernel, Term
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.sampling import draw_posterior
+from accord.pairs.process.sparse import SparseScorer, fit_sparse
 from accord.pairs.process.vote_counts import count_votes
 from accord.pairs.voters import RATES, SHARES_PRIOR, Voters
 
@@ -57,3 +58,25 @@ def test_draws_are_those_of_the_enumerated_joint_posterior():
     assert_allclose(np.quantile(difference, [0.05, 0.25, 0.5, 0.75, 0.95]), quantiles, atol=0.06)
     assert_allclose(np.log(draws.scale).mean(), log_scale, atol=0.05)
     assert_allclose(draws.rates.mean(axis=0), rates, atol=0.03)
+
+
+def test_a_sparse_posterior_is_the_dense_one():
+    rng = np.random.default_rng(0)
+    n, m = 40, 300
+    truth = rng.normal(size=n)
+    left = rng.integers(0, n, m)
+    right = (left + rng.integers(1, n, m)) % n
+    value = (truth[left] - truth[right] + rng.normal(0, np.sqrt(2), m) > 0).astype(float)
+    votes = count_votes(left, right, value, None).votes(np.arange(n))
+    found = fit_sparse(votes, Preference(), None, variance=1.0, learn_variance=False, learn_bias=False, rng=rng)
+    x, kernel = Inputs((), np.arange(n)), Kernel((Term("item", ()),))
+    dense = fit(kernel, x, None, votes, start=np.zeros(1), likelihood=Preference(), learn="fixed", bound_tol=1e-6)
+    assert_allclose(found.mean, dense.prior.design @ dense.posterior.mean, atol=0.03)
+    covariance = np.linalg.inv(found.precision.toarray())
+    assert_allclose(found.marginal, np.diag(covariance), rtol=0.15)
+    scorer = SparseScorer(kernel, np.zeros(1), x, found.mean, found.marginal, found.precision)
+    drawn = np.concatenate([scorer.draw(200, rng)[0] for _ in range(40)])
+    assert_allclose(np.cov(drawn, rowvar=False), covariance, atol=0.03)
+    new = Inputs((), np.array([3, -1]))
+    assert_allclose(scorer.score(new), [found.mean[3], 0.0])
+    assert_allclose(scorer.variance(new), [found.marginal[3], 1.0])
