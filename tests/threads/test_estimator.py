@@ -260,21 +260,6 @@ def test_conventions_of_scikit_learn():
     assert accord.ThreadClassifier is ThreadClassifier
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"model": "best"}, "model must be one of fccrf, local"),
-        ({"edges": "some"}, "edges must be one of bias, ising, full"),
-        ({"order": 3}, "order must be one of 1, 2"),
-        ({"learner": "voted"}, "voted perceptron needs model='local'"),
-    ],
-)
-def test_unknown_choices_are_refused(settings, message):
-    x, y, thread = sample(n_threads=5)
-    with pytest.raises(InputError, match=message):
-        ThreadClassifier(**settings).fit(x, y, groups=thread)
-
-
 def test_bad_input_is_refused_in_one_sentence(trained):
     x, y, thread = sample(n_threads=5)
     with pytest.raises(InputError, match="two labels or more"):

@@ -35,18 +35,20 @@ def threads(labels=("Good", "Bad")):
 @pytest.mark.parametrize(
     "settings, sentence",
     [
-        ({"n_folds": 0}, "n_folds must be a whole number of at least 2; it is 0"),
-        ({"n_folds": 1}, "n_folds must be"),
-        ({"n_epochs": 0}, "n_epochs must be"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"max_iter": 1.5}, "max_iter must be a whole number"),
-        ({"step_size": 0}, "step_size must be"),
-        ({"node_penalty": -1}, "node_penalty must be a finite number of at least 0; it is -1"),
-        ({"edge_penalty": np.inf}, "edge_penalty must be"),
-        ({"tol": None}, "tol must be a finite number above 0; it is None"),
-        ({"max_iter": True}, "max_iter must be"),
-        ({"max_iter": np.inf}, "max_iter must be"),
-        ({"n_folds": 3.0}, "n_folds must be a whole number"),
+        ({"model": "best"}, "'model' of ThreadClassifier must be 'fccrf', 'local'"),
+        ({"edges": "some"}, "'edges' of ThreadClassifier must be 'bias', 'ising' or 'full'"),
+        ({"order": 3}, "'order' .* must be a whole number of at least 1 and of at most 2; got 3"),
+        ({"n_folds": 0}, "'n_folds' .* must be a whole number of at least 2; got 0"),
+        ({"n_epochs": 0}, "'n_epochs'"),
+        ({"max_iter": 1.5}, "'max_iter' .* a whole number"),
+        ({"max_iter": True}, "'max_iter'"),
+        ({"step_size": 0}, "'step_size'"),
+        ({"node_penalty": -1}, "'node_penalty' .* of at least 0"),
+        ({"edge_penalty": np.inf}, "'edge_penalty'"),
+        ({"tol": None}, "'tol' .* a number above 0; got null"),
+        ({"n_folds": 3.0}, "'n_folds' .* a whole number"),
+        ({"cache_dir": 5}, "'cache_dir' .* a path or null; got 5"),
+        ({"learner": "voted"}, "voted perceptron needs model='local'"),
         ({"model": "local+cut", "edges": "full"}, "Use model='local\\+lbp'"),
         ({"model": "local+lbp", "learner": "averaged"}, "trained by lbfgs or sgd"),
         ({"model": "chain", "order": 2, "learner": "averaged"}, "chains of order 2"),
@@ -57,6 +59,10 @@ def test_settings_that_mean_nothing_are_refused(settings, sentence):
     x, y, groups = sample()
     with pytest.raises(InputError, match=sentence):
         ThreadClassifier(**settings).fit(x, y, groups=groups)
+
+
+def test_every_setting_has_a_rule():
+    assert set(ThreadClassifier.SETTINGS) == set(ThreadClassifier().get_params())
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -143,8 +149,3 @@ def test_labels_of_several_kinds_are_refused():
 def test_broken_sentence_vectors_are_refused(vectors, sentence):
     with pytest.raises(InputError, match=sentence):
         ThreadFeatures(features="full").fit(threads(), vectors=vectors)
-
-
-def test_a_cache_is_a_path():
-    with pytest.raises(InputError, match="cache_dir must be a path or None; it is 5"):
-        ThreadFeatures(cache_dir=5).fit(threads())

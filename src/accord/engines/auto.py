@@ -19,6 +19,8 @@ from accord.typing import BoolArray, IntArray
 
 __all__ = ["InferenceCheck", "auto", "check_inference", "is_forest"]
 
+# Counting labels is exact and fast, but its time can grow with the cube of a graph's size.
+MAX_COUNTED = 200
 _CHECKED = {"belief_propagation": belief_propagation, "mean_field": mean_field}
 
 
@@ -62,7 +64,8 @@ def auto(
         ``method`` says which engine each graph had. All but ``belief_propagation`` on a graph with loops are exact.
     """
     chains, forests, states = is_chain(graphs), is_forest(graphs), n_states(graphs)
-    countable, few = is_countable(graphs), states <= min(max_states, MAX_STATES)
+    countable = is_countable(graphs) & (np.diff(graphs.node_offsets) <= MAX_COUNTED)
+    few = states <= min(max_states, MAX_STATES)
     choice = np.select([chains, forests, states <= 256, countable, few], [0, 1, 2, 3, 2], default=4)
     loopy = {"max_iter": max_iter, "tol": tol, "warn": False}
     runs: tuple[tuple[Callable[..., Marginals], dict[str, Any]], ...] = (

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from accord.errors import InputError
+from accord.fitting.folds import group_folds
 from accord.typing import AnyArray, IntArray
 
 __all__ = ["by_group", "group_folds", "leave_one_group_out", "repeated_group_folds", "rotating"]
@@ -27,16 +28,6 @@ def leave_one_group_out(groups: AnyArray) -> Iterator[Split]:
     names, codes = _coded(groups)
     for group in range(len(names)):
         yield _split(codes == group)
-
-
-def group_folds(groups: AnyArray, *, n_folds: int = 10, random_state: int = 0) -> IntArray:
-    """A random fold of each row, shape (n,): whole groups, each fold with as many groups as the next, or one less."""
-    names, codes = _coded(groups)
-    if not 2 <= n_folds <= len(names):
-        raise InputError(f"n_folds must be from 2 to the number of groups, {len(names)}; this is {n_folds}.")
-    fold_of = np.empty(len(names), dtype=np.int64)
-    fold_of[np.random.default_rng(random_state).permutation(len(names))] = np.arange(len(names)) % n_folds
-    return fold_of[codes]
 
 
 def repeated_group_folds(

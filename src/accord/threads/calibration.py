@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from accord.errors import InputError
 from accord.fitting.calibration import fit_platt, log_probabilities
+from accord.fitting.folds import group_folds
 from accord.threads.features.edges import ThreadEdges
-from accord.threads.features.stacking import group_folds
 from accord.typing import AnyArray, FloatArray
 
 __all__ = ["calibrated", "fit_sigmoids"]
@@ -31,7 +31,7 @@ def fit_sigmoids(model: Any, table: pd.DataFrame, y: AnyArray, groups: Any, edge
         As in ``fit``.
     """
     thread = np.arange(len(y)) if groups is None else pd.factorize(np.asarray(groups).astype(str))[0]
-    folds = group_folds(thread, model.n_folds, np.random.default_rng(model.random_state))
+    folds = group_folds(thread, n_folds=model.n_folds, random_state=model.random_state)
     p = np.zeros((len(y), len(model.classes_)))
     seen = ~pd.isna(y)
     for fold in range(model.n_folds):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from accord.engines.marginals import Marginals
 from accord.engines.min_cut import min_cut
 from accord.engines.numerics import normalise_log
 from accord.errors import InputError
-from accord.fitting.settings import Flag, Number, Rule, Seed
+from accord.fitting.settings import Choice, Flag, Number, Object, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.threads.calibration import calibrated, fit_sigmoids
 from accord.threads.design import (
@@ -25,17 +26,30 @@ from accord.threads.design import (
     ThreadRows,
     as_float_table,
     in_trained_order,
+    known_codes,
+    label_codes,
     pair_features,
     pair_scores,
     similarities_of,
 )
 from accord.threads.features.edges import ThreadEdges
-from accord.threads.features.table import ThreadFeatures
+from accord.threads.features.table import FEATURE_SETS, ThreadFeatures
 from accord.threads.files import fit_file
-from accord.threads.labels import known_codes, label_codes
-from accord.threads.log_linear import log_linear_scores
-from accord.threads.models import Settings, Training, as_gains, edge_share, fit_weights, prediction_engine
-from accord.threads.reasons import beyond_pairs, node_evidence, pulls_of_others
+from accord.threads.local import log_linear_scores
+from accord.threads.models import (
+    EDGE_SCALES,
+    EDGES,
+    LEARNERS,
+    MODELS,
+    OBJECTIVES,
+    Settings,
+    Training,
+    as_gains,
+    edge_share,
+    fit_weights,
+    prediction_engine,
+)
+from accord.threads.pulls import beyond_pairs, node_evidence, pulls_of_others
 from accord.threads.second_order_chain import SecondOrderChain
 from accord.typing import AnyArray, FloatArray
 
@@ -130,6 +144,12 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     """
 
     SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "model": Choice(MODELS),
+        "edges": Choice(EDGES),
+        "edge_scale": Choice(tuple(EDGE_SCALES)),
+        "learner": Choice(LEARNERS),
+        "objective": Choice(OBJECTIVES),
+        "features": Choice(FEATURE_SETS),
         "order": Number(1, 2, whole=True),
         "node_penalty": Number(0),
         "edge_penalty": Number(0),
@@ -139,6 +159,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         "max_iter": Number(1, whole=True),
         "tol": Number(0, above=True),
         "calibrate": Flag(),
+        "cache_dir": Object("a path", (str, Path)),
+        "n_jobs": Number(whole=True, none=True),
+        "client": Object("a Dask client or the address of a scheduler", (object,)),
         "random_state": Seed(),
     }
 
@@ -391,6 +414,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     # -- parts ---------------------------------------------------------------------------------------------------
 
     def _settings(self) -> Settings:
+        check_settings(self)
         names = Settings.__dataclass_fields__
         return Settings(**{name: getattr(self, name) for name in names})
 

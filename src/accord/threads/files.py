@@ -24,7 +24,7 @@ from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.threads.design import Scaler, ThreadRows
-from accord.threads.log_linear import log_linear_loss, n_vectors
+from accord.threads.local import log_linear_loss, n_vectors
 from accord.threads.models import (
     Settings,
     ThreadWeights,
@@ -91,7 +91,6 @@ class _Sizes:
     n_nodes: int
     pull: float  # Σ of what edge_scale leaves of each edge
     n_observed: int
-    largest: int
 
 
 def _survey(blocks: Blocks, n_features: int) -> tuple[Scaler, AnyArray, _Sizes]:
@@ -105,7 +104,7 @@ def _survey(blocks: Blocks, n_features: int) -> tuple[Scaler, AnyArray, _Sizes]:
     if len(classes) < 2:
         raise InputError(f"training needs two labels or more; there are {len(classes)} in the file.")
     pull, n_observed = (sum(count[2][k] for count in counts) for k in (0, 1))
-    sizes = _Sizes(n, pull, n_observed, max(count[2][2] for count in counts))
+    sizes = _Sizes(n, pull, n_observed)
     return Scaler(mean, scale, np.flatnonzero(scale > 1e-10)), np.asarray(classes.astype(str)), sizes
 
 
@@ -115,7 +114,7 @@ def _first_look(block: RowBlock, shared: tuple[tuple[Any, Settings], None], rng:
     seen = ~pd.isna(labels)
     graphs = settings.layout(np.zeros((len(values), 2)), rows.sizes)
     pull = float(edge_share(graphs, settings.edge_scale).sum())
-    return len(values), values.sum(axis=0), (pull, int(seen.sum()), int(rows.sizes.max())), set(map(str, labels[seen]))
+    return len(values), values.sum(axis=0), (pull, int(seen.sum())), set(map(str, labels[seen]))
 
 
 def _second_look(
@@ -170,7 +169,7 @@ def _fit(opened: Blocks, settings: Settings, sizes: _Sizes, n_inputs: int, n_lab
         return ThreadWeights(local, local, np.zeros((0, 1)), None, None, None, found.convergence)
     joint = minimise_blocks(
         opened, settings, n_observed=sizes.n_observed, start=np.append(found.weights, 0.0),
-        strength=np.append(strength, 0.0), n_labels=n_labels, largest=sizes.largest,
+        strength=np.append(strength, 0.0),
         units=np.append(np.ones(len(strength)), edge_units(sizes.pull / sizes.n_nodes)),
     )  # fmt: skip
     return ThreadWeights(

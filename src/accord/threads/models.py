@@ -7,24 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from accord.engines.auto import auto
 from accord.engines.belief_propagation import belief_propagation
 from accord.engines.chain import chain
 from accord.engines.convergence import Convergence
-from accord.engines.counting import counting
 from accord.engines.graphs import Graphs
 from accord.engines.marginals import Marginals
 from accord.errors import InputError
 from accord.fitting.blocked_crf import blocked_crf_loss, crf_blocks
+from accord.fitting.folds import group_folds
 from accord.fitting.graph_crf import GraphCRF, thread_steps
 from accord.fitting.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
-from accord.fitting.workers import is_number, is_whole
 from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.threads.design import Scaler, ThreadRows, chain_pairs, pair_features
 from accord.threads.features.edges import complete_pairs
-from accord.threads.features.stacking import group_folds
-from accord.threads.log_linear import fit_log_linear_lbfgs, fit_log_linear_sgd, log_linear_scores, n_vectors
-from accord.threads.perceptron import PerceptronPath, fit_perceptron
+from accord.threads.local import (
+    PerceptronPath,
+    fit_log_linear_lbfgs,
+    fit_log_linear_sgd,
+    fit_perceptron,
+    log_linear_scores,
+    n_vectors,
+)
 from accord.threads.second_order_chain import SecondOrderChain
 from accord.typing import FloatArray, IntArray
 
@@ -35,8 +40,6 @@ EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
 EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
-# Counting labels is exact and fast, but its time can grow with the cube of a thread's length.
-MAX_COUNTED = 200
 
 
 @dataclass(frozen=True)
@@ -58,26 +61,6 @@ class Settings:
     tol: float
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("model", MODELS),
-            ("edges", EDGES),
-            ("edge_scale", EDGE_SCALES),
-            ("learner", LEARNERS),
-            ("objective", OBJECTIVES),
-            ("order", (1, 2)),
-        ):
-            if getattr(self, name) not in choices:
-                listed = ", ".join(map(str, choices))
-                raise InputError(f"{name} must be one of {listed}; it is {getattr(self, name)!r}.")
-        for name, value in (("node_penalty", self.node_penalty), ("edge_penalty", self.edge_penalty)):
-            if not is_number(value, 0.0):
-                raise InputError(f"{name} must be a finite number of at least 0; it is {value!r}.")
-        for name, value in (("step_size", self.step_size), ("tol", self.tol)):
-            if not is_number(value, 0.0) or value == 0:
-                raise InputError(f"{name} must be a finite number above 0; it is {value!r}.")
-        for name, least in (("n_epochs", 1), ("max_iter", 1), ("n_folds", 2)):
-            if not is_whole(getattr(self, name), least):
-                raise InputError(f"{name} must be a whole number of at least {least}; it is {getattr(self, name)!r}.")
         if self.learner == "voted" and self.model != "local":
             raise InputError(
                 f"a voted perceptron needs model='local', because it has no single weights; the model is "
@@ -174,7 +157,7 @@ def fit_local(
 def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generator) -> FloatArray:
     """Node log probabilities of each row from a classifier that has not seen its thread, (n_rows, n_labels)."""
     thread = np.repeat(np.arange(len(data.rows.sizes)), data.rows.sizes)
-    folds = group_folds(thread, min(settings.n_folds, len(data.rows.sizes)), rng)
+    folds = group_folds(thread, n_folds=min(settings.n_folds, len(data.rows.sizes)), random_state=rng)
     evidence = np.zeros((len(data.labels), data.n_labels))
     penalty = bias_free(settings.node_penalty, data.x.shape[1])
     for fold in range(settings.n_folds):
@@ -306,7 +289,7 @@ def _fit_crf(
         with workers.open(crf_blocks(crf, data.labels)) as opened:
             return minimise_blocks(
                 opened, settings, n_observed=len(data.observed), start=_start(crf, local), strength=strength,
-                units=units, n_labels=data.n_labels, largest=int(data.rows.sizes.max(initial=0)),
+                units=units,
             )  # fmt: skip
     perceptron = settings.learner == "averaged"
     step = thread_steps(crf, data.labels, infer=hardened(infer) if perceptron else infer)
@@ -343,24 +326,12 @@ def minimise_blocks(
     start: FloatArray,
     strength: FloatArray,
     units: FloatArray,
-    n_labels: int,
-    largest: int,
 ) -> Optimum:
-    """The optimum of the loss of blocks of threads, of which the ``largest`` has so many comments."""
-
-    def optimum(infer: Callable[[Graphs], Marginals]) -> Optimum:
-        loss = blocked_crf_loss(blocks, n_observed, objective=settings.objective, infer=infer)
-        return minimise_lbfgs(
-            in_units(l2_penalised(loss, strength), units),
-            start / units,
-            max_iter=settings.max_iter,
-            tol=settings.tol,
-        )
-
-    found = optimum(training_engine(settings))
-    if not found.convergence.converged and countable(settings, n_labels, largest):
-        # Where threads are so strongly coupled that belief propagation has several fixed points, counting is exact.
-        found = optimum(counting)
+    """The optimum of the loss of blocks of threads."""
+    loss = blocked_crf_loss(blocks, n_observed, objective=settings.objective, infer=training_engine(settings))
+    found = minimise_lbfgs(
+        in_units(l2_penalised(loss, strength), units), start / units, max_iter=settings.max_iter, tol=settings.tol
+    )
     return replace(found, weights=found.weights * units)
 
 
@@ -377,31 +348,18 @@ def in_units(
 
 
 def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
-    """Exact for chains, else belief propagation, which is several times faster here than counting."""
+    """Exact wherever that is affordable, else belief propagation; steps of one thread by belief propagation alone."""
     if settings.model == "chain":
         return chain
     # The node marginals' loss takes differences of marginals, which need a tighter fixed point.
     tol = 1e-8 if settings.objective == "marginals" else 1e-6
-    return partial(belief_propagation, tol=tol, max_iter=300, warn=False)
+    by_thread = settings.model == "joint" or settings.learner != "lbfgs"
+    return partial(belief_propagation if by_thread else auto, tol=tol, max_iter=300, warn=False)
 
 
 def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
-    """Exact for chains and for threads whose edges share one gain, else belief propagation."""
-    if settings.model == "chain":
-        return chain
-
-    def run(graphs: Graphs) -> Marginals:
-        largest = int(np.diff(graphs.node_offsets).max(initial=0))
-        exact = not graphs.has_tables and countable(settings, graphs.n_labels, largest)
-        return counting(graphs) if exact else belief_propagation(graphs, max_iter=300)
-
-    return run
-
-
-def countable(settings: Settings, n_labels: int, largest: int) -> bool:
-    """Whether counting labels is exact for such threads, the longest of ``largest`` comments, and fast."""
-    shared = settings.model != "chain" and settings.edges == "bias"
-    return shared and n_labels == 2 and largest <= MAX_COUNTED
+    """Exact wherever that is affordable, else belief propagation."""
+    return chain if settings.model == "chain" else partial(auto, max_iter=300)
 
 
 def _fit_second_order(

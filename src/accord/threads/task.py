@@ -65,20 +65,20 @@ def prediction_table(
     return pd.DataFrame(columns | {f"p.{label}": p[:, k] for k, label in enumerate(model.classes_)})
 
 
-def explain(model: ThreadClassifier, project: Project, target: str) -> pd.DataFrame:
+def explain(model: ThreadClassifier, project: Project, item_id: str) -> pd.DataFrame:
     """``reason, effect, kind`` of one comment: its own evidence by feature group and the pulls of the others.
 
     The effects are log-odds of the label that the model predicts, which is the table's attribute ``label``.
     """
     threads = project.threads()
-    place = np.flatnonzero(threads.comment_ids == target)
+    place = np.flatnonzero(threads.comment_ids == item_id)
     if not len(place):
-        raise InputError(f"only comments are explained; {target!r} is a question. Give the id of a comment.")
+        raise InputError(f"only comments are explained; {item_id!r} is a question. Give the id of a comment.")
     one = threads.subset(threads.thread_of[place[:1]])
     known = _labels(one)
-    known[one.comment_ids == target] = None
-    label = model.predict(one, known=known)[one.comment_ids == target][0]
-    table = model.explain(one, target=target, label=label, known=known)[["reason", "effect", "kind"]]
+    known[one.comment_ids == item_id] = None
+    label = model.predict(one, known=known)[one.comment_ids == item_id][0]
+    table = model.explain(one, target=item_id, label=label, known=known)[["reason", "effect", "kind"]]
     table.attrs["label"] = str(label)
     return table
 

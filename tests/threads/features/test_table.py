@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.fitting.folds import group_folds
 from accord.texts.cache import cached_arrays, content_key
 from accord.threads.features.context import thread_context
-from accord.threads.features.cues import THREAD_CUES, comment_cues, dialogue_parts, thread_cues
+from accord.threads.features.cues import STYLE_CUES, THREAD_CUES, comment_cues, dialogue_parts, style_cues, thread_cues
 from accord.threads.features.edges import ThreadEdges, complete_pairs, n_pairs
-from accord.threads.features.stacking import StackedLogits, group_folds
-from accord.threads.features.style import STYLE_CUES, style_cues
+from accord.threads.features.stacking import StackedLogits
 from accord.threads.features.table import ThreadFeatures
 
 
@@ -143,15 +143,6 @@ def test_cache_computes_once_and_keys_tell_missing_from_empty(tmp_path):
     assert len(calls) == 1
 
 
-def test_folds_keep_threads_whole():
-    groups = np.repeat(np.arange(11), 3)
-    folds = group_folds(groups, 5, np.random.default_rng(0))
-    assert all(len(set(folds[groups == g])) == 1 for g in range(11))
-    assert set(folds) == set(range(5))
-    with pytest.raises(InputError, match="at least 5 threads"):
-        group_folds(np.zeros(4), 5, np.random.default_rng(0))
-
-
 def test_stacked_logits_never_see_their_own_thread():
     # Each thread has its own word and a random label: within the fold the word gives the label away.
     rng = np.random.default_rng(0)
@@ -169,7 +160,7 @@ def test_stacked_logits_never_see_their_own_thread():
 def test_no_label_of_a_fold_reaches_its_stacked_logits():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(60), 4)
-    folds = group_folds(groups, 3, np.random.default_rng(0))
+    folds = group_folds(groups, n_folds=3)
     y = np.where(rng.random(240) < 0.5, "Good", "Bad")
     other = np.where((folds == 1) & (y == "Good"), "Bad", np.where((folds == 1), "Good", y))
     texts = objects([f"{label} word{k % 7}" for k, label in enumerate(y)])
@@ -228,7 +219,7 @@ def test_stacked_classifiers_may_learn_finer_labels():
 
 
 def test_unknown_feature_set_is_refused_with_the_choices():
-    with pytest.raises(InputError, match="text, paper, full"):
+    with pytest.raises(InputError, match="'text', 'paper' or 'full'"):
         ThreadFeatures(features="best").fit(THREAD)
 
 

@@ -1,4 +1,4 @@
-"""What a comment says and does in its thread: words, marks, who speaks, when, and to whom.
+"""What a comment says and does in its thread: words, marks, style, who speaks, when, and to whom.
 
 The lists follow the published systems for this task (Nicosia et al. 2015, Barrón-Cedeño et al. 2015).
 """
@@ -12,15 +12,15 @@ from numba import njit
 from accord.data.threads import Threads
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["COMMENT_CUES", "THREAD_CUES", "comment_cues", "thread_cues"]
+__all__ = ["COMMENT_CUES", "STYLE_CUES", "THREAD_CUES", "comment_cues", "style_cues", "thread_cues"]
 
 _WORDS = ("yes", "sure", "no", "can", "neither", "okay", "sorry")
 _WORD_PATTERNS = {
     word: re.compile(rf"\b{'(?:okay|ok)' if word == 'okay' else word}\b", re.IGNORECASE) for word in _WORDS
 }
 _THANKS = re.compile(r"\b(?:thanks?|thankyou|thanx|thnx|thx|tnx|tks|appreciat\w*)\b", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
-_URL = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.+-]@[\w-]+\.[\w.]")  # each search is linear: nothing long stands before a fixed sign
+_URL = re.compile(r"https?://|www\.|\w-*\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
 _REPEATED = re.compile(r"(\S)\1\1")
 _LONG_WORD = re.compile(r"[^\W\d_]{15,}")
 _STARTS_YES = re.compile(r"^\W*(?:yes|yeah|yep|yup)\b", re.IGNORECASE)
@@ -35,6 +35,20 @@ _NEGATIVE = re.compile(
     r"difficult|hard|unfortunately|afraid|worry|sick|dirty|rude|illegal|useless|waste|boring|ugly|idiot\w*|damn)\b",
     re.IGNORECASE,
 )
+
+_MARKS = {"exclamations": "!", "questions": "?", "dots": ".."}
+_MOST_MARKS = 5
+_PATTERNS = {
+    "laughter": re.compile(r"\b(?:lol|haha|hehe)|[:;]-?[)dp]", re.IGNORECASE),
+    "first_person": re.compile(r"\b(?:i|my|me|we|our)\b", re.IGNORECASE),
+    "second_person": re.compile(r"\b(?:you|your|u|ur)\b", re.IGNORECASE),
+    "advice": re.compile(
+        r"\b(?:try|go to|check|contact|call|visit|ask|located|near|road|center|centre|souq|shop|street)\b",
+        re.IGNORECASE,
+    ),
+    "private_message": re.compile(r"\bpm\b", re.IGNORECASE),
+}
+STYLE_CUES: tuple[str, ...] = ("log_length", "very_short", "capitals", "digits", *_MARKS, *_PATTERNS)
 
 COMMENT_CUES: tuple[str, ...] = (
     "by_asker",
@@ -235,3 +249,19 @@ def thread_cues(threads: Threads) -> FloatArray:
         "alone": end - start == 1,
     }
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in THREAD_CUES])
+
+
+def style_cues(threads: Threads) -> FloatArray:
+    """Features of the writing of each comment, shape (n_comments, len(STYLE_CUES))."""
+    texts = threads.texts
+    length = np.array([len(text) for text in texts], dtype=np.float64)
+    most = np.maximum(length, 1.0)
+    columns = [
+        np.log1p(length),
+        np.array([len(text.split()) <= 3 for text in texts], dtype=np.float64),
+        np.array([sum(map(str.isupper, text)) for text in texts]) / most,
+        np.array([sum(map(str.isdigit, text)) for text in texts]) / most,
+    ]
+    columns += [np.array([min(text.count(mark), _MOST_MARKS) for text in texts]) for mark in _MARKS.values()]
+    columns += [np.array([bool(pattern.search(text)) for text in texts]) for pattern in _PATTERNS.values()]
+    return np.column_stack(columns).astype(np.float64).reshape(len(texts), len(STYLE_CUES))

@@ -19,21 +19,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from accord.errors import InputError
+from accord.fitting.folds import group_folds
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["StackedLogits", "group_folds"]
+__all__ = ["StackedLogits"]
 
 _MAX_LOG_ODDS = 6.0
 _WORD_OR_MARK = r"[^\W_]+(?:'[^\W_]+)?|[?!.:;)(@]"
-
-
-def group_folds(groups: AnyArray, n_folds: int, rng: np.random.Generator) -> IntArray:
-    """A fold for each row; rows of one group share it, and folds have about equal numbers of groups."""
-    _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    n_groups = int(codes.max(initial=-1)) + 1
-    if n_groups < n_folds:
-        raise InputError(f"out-of-fold features need at least {n_folds} threads; there are {n_groups}.")
-    return rng.permutation(np.arange(n_groups) % n_folds)[codes.ravel()]
 
 
 def _linear(strength: float) -> Callable[[int], Any]:
@@ -97,7 +89,7 @@ class StackedLogits(BaseEstimator):
         views |= self._dense_views(dense, vectors)
         blended = (BLEND,) if self.n_folds > 2 else ()
         self.names_ = (*views, *blended)
-        folds = group_folds(groups, self.n_folds, np.random.default_rng(self.random_state))
+        folds = group_folds(groups, n_folds=self.n_folds, random_state=self.random_state)
         self.models_: dict[str, list[Any]] = {}
         outputs = [self._out_of_fold(name, [view] * self.n_folds, y, folds) for name, view in views.items()]
         if blended:

@@ -11,7 +11,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_settings
 from accord.texts.cache import cached_arrays, content_key
 from accord.threads.features.context import thread_context
-from accord.threads.features.cues import COMMENT_CUES, THREAD_CUES, comment_cues, thread_cues
+from accord.threads.features.cues import COMMENT_CUES, STYLE_CUES, THREAD_CUES, comment_cues, style_cues, thread_cues
 from accord.threads.features.edges import ThreadEdges, complete_pairs
 from accord.threads.features.similarity import SIMILARITIES, PairSimilarities, row_cosines
 from accord.threads.features.stacking import StackedLogits
-from accord.threads.features.style import STYLE_CUES, style_cues
 from accord.threads.features.text import clean_text, tokenise
 from accord.typing import AnyArray, FloatArray, ObjectArray
 
@@ -60,6 +60,15 @@ class ThreadFeatures(BaseEstimator):
         Where features are kept on disk; nothing is kept without it.
     random_state : int
     """
+
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "features": Choice(FEATURE_SETS),
+        "n_topics": Number(1, whole=True),
+        "min_category": Number(1, whole=True),
+        "n_folds": Number(2, whole=True),
+        "cache_dir": Object("a path", (str, Path)),
+        "random_state": Seed(),
+    }
 
     def __init__(
         self,
@@ -96,10 +105,7 @@ class ThreadFeatures(BaseEstimator):
 
     def fit_transform(self, threads: Threads, y: Any = None, *, vectors: Vectors | None = None) -> pd.DataFrame:
         """Fit, and give the node features of the same threads, the stacked ones out of fold."""
-        if self.features not in FEATURE_SETS:
-            raise InputError(f"features must be one of {', '.join(FEATURE_SETS)}; it is {self.features!r}.")
-        if self.cache_dir is not None and not isinstance(self.cache_dir, str | Path):
-            raise InputError(f"cache_dir must be a path or None; it is {self.cache_dir!r}.")
+        check_settings(self)
         if threads.n_comments == 0:
             raise InputError("thread features need at least one comment; there is none.")
         cleaned = self._cleaned(threads)

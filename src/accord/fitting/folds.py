@@ -1,0 +1,26 @@
+"""Folds of whole groups: rows of one thread, debate or person are never parted."""
+
+import numpy as np
+
+from accord.errors import InputError
+from accord.typing import AnyArray, IntArray
+
+__all__ = ["group_folds"]
+
+
+def group_folds(groups: AnyArray, *, n_folds: int = 10, random_state: int | np.random.Generator = 0) -> IntArray:
+    """A random fold of each row, shape (n,): whole groups, each fold with as many groups as the next, or one less.
+
+    Which fold a group gets depends on the names of the groups, and not on the order of the rows.
+
+    Examples
+    --------
+    >>> group_folds(["a", "a", "b", "c"], n_folds=3).tolist()
+    [1, 1, 2, 0]
+    """
+    names, codes = np.unique(np.asarray(groups), return_inverse=True)
+    if not 2 <= n_folds <= len(names):
+        raise InputError(f"n_folds must be from 2 to the number of groups, {len(names)}; this is {n_folds}.")
+    fold_of = np.empty(len(names), dtype=np.int64)
+    fold_of[np.random.default_rng(random_state).permutation(len(names))] = np.arange(len(names)) % n_folds
+    return fold_of[codes.ravel()]
