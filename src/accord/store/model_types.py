@@ -302,6 +302,9 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.OrdinalLogits", "accord.aspects.ordinal", RECORD),
     ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
     ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
+    ("aspects.Coupling", "accord.aspects.field_fit", RECORD),
+    ("aspects.StackChoice", "accord.aspects.ordinal", RECORD),
+    ("aspects.Scorers", "accord.aspects.scorers", RECORD),
     # links
     ("links.CollectiveClassifier", "accord.links.estimator", ESTIMATOR),
     ("links.IterativeClassifier", "accord.links.iterative", ESTIMATOR),
