@@ -20,7 +20,7 @@ from accord.store.scores import get_scores, results_of
 from accord.workflows.collecting.label_studio import Questions, alone_in_threads, known_texts, n_ranks_of, read_tasks
 from accord.workflows.kinds import task_of
 
-__all__ = ["Shelf", "marked_spans", "suggest"]
+__all__ = ["Shelf", "suggest"]
 
 _ONE_ANSWER: Mapping[str, dict[str, Any]] = {
     "pairwise": {"selected": "left"},
