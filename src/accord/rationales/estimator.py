@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -295,7 +296,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         strengths = self._strengths(marked, folds, free)
         fit = self._fit_all(marked, strengths, free)
         self.class_weights_ = fit.class_weights(len(self.classes_))[ranks]
-        self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
+        marking = self._marking(marked, strengths, fit, folds, free)
+        self._learn_habits(marked, fit, people, replace(marking, lexicon=marking.lexicon[ranks]))
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
         unmarked = np.setdiff1d(np.arange(len(texts)), looked)
