@@ -63,15 +63,15 @@ def test_the_log_probability_of_highlights_equals_enumeration():
     texts = random_texts(n_texts=8, annotated=1.0, n_habits=2, thresholds=(0.2,))
     rng = np.random.default_rng(1)
     theta, phi = rng.normal(scale=0.3, size=(1, N_WORDS)), rng.normal(size=(2, 8)) * [8, 8, 8, 1, 1, 1, 1, 1]
-    bias, lexicon = rng.normal(size=8), rng.normal(size=(2, N_WORDS))
+    bias, lexicon = rng.normal(size=8), rng.normal(size=N_WORDS)
 
-    def score(words, places, tags, code, own, shift):
+    def score(words, places, tags, sign, own, shift):
         walk, total = [0, *tags, 0], 0.0
         for word, tag in zip(words, tags, strict=True):
             if tag:
-                a = (2 * code - 1) * theta[0, word] if word < N_WORDS else 0.0
+                a = sign * theta[0, word] if word < N_WORDS else 0.0
                 total += own[0] * b(10, a) + own[1] * b(-10, a) + own[2] * b(10, a - 0.2) + shift
-                total += lexicon[code, word] if word < N_WORDS else 0.0
+                total += lexicon[word] if word < N_WORDS else 0.0
         for place, left, right in zip(places, walk[:-1], walk[1:], strict=True):
             total += own[3 + 2 * left + right]
             if place == 1 and (left, right) == (0, 1):
@@ -82,7 +82,7 @@ def test_the_log_probability_of_highlights_equals_enumeration():
     for d in range(texts.n_chains):
         start, end = texts.offsets[d], texts.offsets[d + 1]
         words, places = texts.words[start:end], texts.contexts[start + d : end + d + 1]
-        given = (texts.chain_class[d], phi[texts.chain_habit[d]], bias[d])
+        given = (2 * texts.chain_class[d] - 1, phi[texts.chain_habit[d]], bias[d])
         scores = [score(words, places, tags, *given) for tags in product([0, 1], repeat=end - start)]
         log_p += score(words, places, texts.tags[start:end].astype(int), *given) - np.logaddexp.reduce(scores)
     value = highlight_loss(texts, class_maps(2) @ theta, phi, bias, lexicon)[0]
@@ -124,12 +124,10 @@ def test_the_lexicon_is_at_the_optimum_of_its_objective():
     lexicon, habits = fit_lexicon(parts, starting_habits(texts), 0.5, tol=1e-6, value_tol=1e-14, max_iter=1000)
 
     def value(vector):
-        own = vector.reshape(3, N_WORDS)
-        return highlight_loss(texts, weights, habits.table, None, own[:1] + own[1:])[0] + (own**2).sum()  # 1 / 2·0.5
+        return highlight_loss(texts, weights, habits.table, None, vector)[0] + (vector**2).sum()  # 1 / 2·0.5
 
-    flat = lexicon.ravel()
-    central = [(value(flat + h) - value(flat - h)) / 2e-5 for h in 1e-5 * np.eye(flat.size)]
-    assert_allclose(central, np.zeros(flat.size), atol=1e-3)
+    central = [(value(lexicon + h) - value(lexicon - h)) / 2e-5 for h in 1e-5 * np.eye(N_WORDS)]
+    assert_allclose(central, np.zeros(N_WORDS), atol=1e-3)
 
 
 def test_the_two_readings_of_the_prior_differ_by_the_factor_c():

@@ -163,7 +163,7 @@ def _scores(
     weights = np.pad(class_weights[:, : texts.n_words], ((0, 0), (0, 1))).ravel()[keyed.word]
     scores, slopes, features = emission_scores(weights, table[keyed.habit, :n_emissions], texts.thresholds)
     if lexicon is not None:
-        scores = np.clip(scores + np.pad(lexicon, ((0, 0), (0, 1))).ravel()[keyed.word], -SCORE_LIMIT, SCORE_LIMIT)
+        scores = np.clip(scores + np.append(lexicon, 0.0)[keyed.word % (texts.n_words + 1)], -SCORE_LIMIT, SCORE_LIMIT)
     return scores, slopes, features, keyed.transitions @ table[:, n_emissions:].ravel()
 
 
@@ -182,14 +182,14 @@ def highlight_loss(
     class_weights : array of shape (n_classes, n_features)
     table : array of shape (n_habits, n_phi)
     bias : array of shape (n_chains,), optional
-    lexicon : array of shape (n_classes, n_words), optional
-        Score of each word to be highlighted in a text of each class, whatever it says of the class.
+    lexicon : array of shape (n_words,), optional
+        Score of each word to be highlighted whatever it says of the class.
 
     Returns
     -------
     value : float
     class_gradient : array of shape (n_classes, n_words)
-        With a lexicon, that by the lexicon.
+        With a lexicon, that by the lexicon, apart for each class.
     table_gradient : array of shape (n_habits, n_phi)
     bias_gradient : array of shape (n_chains,)
     """

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -296,8 +295,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         strengths = self._strengths(marked, folds, free)
         fit = self._fit_all(marked, strengths, free)
         self.class_weights_ = fit.class_weights(len(self.classes_))[ranks]
-        marking = self._marking(marked, strengths, fit, folds, free)
-        self._learn_habits(marked, fit, people, replace(marking, lexicon=marking.lexicon[ranks]))
+        self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
         unmarked = np.setdiff1d(np.arange(len(texts)), looked)
@@ -504,7 +502,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
-        design = self.columns_.design(self._read(texts), texts, features, self.vectors)
+        tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
+        design = self.columns_.design(tokens, texts, features, self.vectors)
         return self.scale_ * np.asarray(design @ self.class_weights_.T) + self.log_prior_
 
     def _codes(self, labels: Any) -> IntArray:

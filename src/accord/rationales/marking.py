@@ -33,7 +33,7 @@ _OWN_THRESHOLD = 10
 class Marking:
     """What predicts highlights, beside the word weights of the classes."""
 
-    lexicon: FloatArray  # (n_classes, n_words) score of each word to be highlighted in a text of each class
+    lexicon: FloatArray  # (n_words,) score of each word to be highlighted whatever it says of the class
     table: FloatArray  # (n_habits, n_phi) φ beside the lexicon: of nobody in particular, then of each person
     thresholds: FloatArray  # (n_habits,) probability from which a token counts as highlighted
     variance: float  # of the lexicon, as chosen; 0 without one
@@ -44,11 +44,7 @@ class Marking:
         """Without a lexicon, with the thresholds that are best on the training texts themselves."""
         inside = inside_probabilities(texts, weights, table) if texts.n_chains else np.zeros(0)
         return cls(
-            np.zeros((texts.n_classes, texts.n_words)),
-            table,
-            _thresholds([(texts, weights)], inside, texts.tags),
-            0.0,
-            float("nan"),
+            np.zeros(texts.n_words), table, _thresholds([(texts, weights)], inside, texts.tags), 0.0, float("nan")
         )
 
 
@@ -76,17 +72,15 @@ def fit_lexicon(
         Of the scores in the lexicon.
     deviation_variance, emissions, max_iter, tol, value_tol
         As in :func:`~accord.rationales.annotator_fit.fit_joint`.
-    start : array of shape (1 + n_classes, n_words), optional
+    start : array of shape (n_words,), optional
         Where the lexicon starts.
 
     Returns
     -------
-    lexicon : array of shape (1 + n_classes, n_words)
-        Score of each word, and what it is more in each class.
+    lexicon : array of shape (n_words,)
     habits : Habits
     """
-    shape = (1 + parts[0][0].n_classes, parts[0][0].n_words)
-    n = shape[0] * shape[1]
+    n = parts[0][0].n_words
     strengths = Strengths(1.0, variance, deviation_variance=deviation_variance)
     at = Coordinates.of(parts[0][0], habits, strengths, emissions)
 
@@ -96,23 +90,15 @@ def fit_lexicon(
         by_lexicon, by_table = lexicon / variance, np.zeros(moved.table.shape)
         value += 0.5 * float(lexicon @ by_lexicon)
         for texts, weights in parts:
-            more, by_word, by_phi, _ = highlight_loss(
-                texts, weights, moved.table, None, in_classes(lexicon.reshape(shape))
-            )
-            by_both = np.concatenate([by_word.sum(axis=0)[None], by_word])
-            value, by_lexicon, by_table = value + more, by_lexicon + by_both.ravel(), by_table + by_phi
+            more, by_word, by_phi, _ = highlight_loss(texts, weights, moved.table, None, lexicon)
+            value, by_lexicon, by_table = value + more, by_lexicon + by_word.sum(axis=0), by_table + by_phi
         gradient = gradient.plus(moved.gradient(by_table, moved.bias))
         return value, np.concatenate([by_lexicon, at.pack_gradient(gradient)])
 
     bounds = [(None, None)] * n + at.bounds() if at.bounded else None
-    first = np.concatenate([np.zeros(n) if start is None else start.ravel(), at.pack(habits)])
+    first = np.concatenate([np.zeros(n) if start is None else start, at.pack(habits)])
     best = minimise_lbfgs(flat, first, bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
-    return best[:n].reshape(shape), at.unpack(best[n:])
-
-
-def in_classes(lexicon: FloatArray) -> FloatArray:
-    """The scores in texts of each class, shape (n_classes, n_words), from what :func:`fit_lexicon` gives."""
-    return lexicon[:1] + lexicon[1:]
+    return best[:n], at.unpack(best[n:])
 
 
 def learn_marking(
@@ -134,23 +120,20 @@ def learn_marking(
     tags = np.concatenate([texts.tags for texts, _ in parts])
     found: list[tuple[float, float, FloatArray]] = []
     lexicon: FloatArray
-    lexicons: list[tuple[FloatArray, Habits]] = [
-        (np.zeros((1 + parts[0][0].n_classes, parts[0][0].n_words)), start)
-    ] * len(parts)
+    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros(parts[0][0].n_words), start)] * len(parts)
     for variance in _VARIANCES:
         inside = []
         for place, (texts, weights) in enumerate(parts):
             others = [*parts[:place], *parts[place + 1 :]]
             lexicon, moved = lexicons[place]
             lexicons[place] = fit_lexicon(others, moved, variance, start=lexicon, **settings)
-            lexicon, moved = lexicons[place]
-            inside.append(inside_probabilities(texts, weights, moved.table, in_classes(lexicon)))
+            inside.append(inside_probabilities(texts, weights, lexicons[place][1].table, lexicons[place][0]))
         p = np.concatenate(inside)
         marked = p >= best_threshold(p, tags)
         found.append((2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum())), variance, p))
     f1, variance, p = max(found, key=lambda one: one[0])
     lexicon, moved = fit_lexicon(parts, start, variance, **settings)
-    return Marking(in_classes(lexicon), moved.table, _thresholds(parts, p, tags), variance, f1)
+    return Marking(lexicon, moved.table, _thresholds(parts, p, tags), variance, f1)
 
 
 def _thresholds(parts: Sequence[Part], p: FloatArray, tags: BoolArray) -> FloatArray:
