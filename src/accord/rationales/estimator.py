@@ -502,7 +502,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
-        design = self.columns_.design(self._read(texts), texts, features, self.vectors)
+        tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
+        design = self.columns_.design(tokens, texts, features, self.vectors)
         return self.scale_ * np.asarray(design @ self.class_weights_.T) + self.log_prior_
 
     def _codes(self, labels: Any) -> IntArray:
