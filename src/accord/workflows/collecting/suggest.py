@@ -88,9 +88,7 @@ def _asked(project: StoredProject, tasks: Sequence[Any], questions: Questions) -
     marked = []
     for place, task in enumerate(tasks):
         if not isinstance(task, Mapping) or not isinstance(task.get("data"), Mapping):
-            raise InputError(
-                f"a task has an id and data; task {place + 1} of {len(tasks)} lacks one of them."
-            )
+            raise InputError(f"a task has an id and data; task {place + 1} of {len(tasks)} lacks one of them.")
         annotation = {"id": place, "result": [questions.result(name, value, id="asked")]}
         marked.append({"id": task.get("id", place), "data": task["data"], "annotations": [annotation]})
     read = read_tasks(project, marked, questions, rules=Rules(n_ranks=n_ranks_of(project)), drop_bad=True)
