@@ -14,12 +14,12 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^\*\*(\w+)\.\*\*.*?```console\n(.*?)```", README, flags=re.MULTILINE | re.DOTALL))
 
 
-def test_there_is_one_example_a_word():
+def test_there_is_one_example_a_kind():
     assert [name.lower() for name in SECTIONS] == list(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_commands_of_each_word_run(kind, tmp_path, monkeypatch, capsys):
+def test_the_commands_of_each_kind_run(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for line in SECTIONS[kind.capitalize()].splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))
@@ -36,7 +36,7 @@ def test_the_python_example_runs(capsys):
 def test_the_ranking_shown_is_the_one_printed(capsys):
     """The interval, score and order of every text; the width of the terminal may differ."""
     assert main(["rank", "--example", "arguments", "--method", "bradley_terry"]) == 0
-    cells = re.compile(r"│ +(\d+) │ +(\d+) │ (\S+) │ (\S+ … \S+) │ +(\d+ %) │ +(\d+) │ (\S+):")
+    cells = re.compile(r"│ +(\d+) │ +(\d+) │ (\S+) │ (\S+ … \S+) │ +(\S+) │ +(\d+ %) │ +(\d+ %) │ +(\d+) │ (\S+):")
     printed = cells.findall(capsys.readouterr().out)
     shown = cells.findall(README)
     assert len(shown) == 20

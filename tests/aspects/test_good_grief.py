@@ -1,101 +1,101 @@
+from itertools import product
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
-from accord.aspects import good_grief
-from accord.aspects.agreement import agreement_labels
-from accord.aspects.decode import good_grief_decode
-from accord.aspects.good_grief import choose_and_fit, fit_good_grief, good_grief_ranks, mean_distance
-from accord.aspects.prank import prank_scores, train_prank
-from accord.evaluation.metrics import ranking_loss
-from synthetic import aspect_ratings
-
-DATA = aspect_ratings(500, n_ranks=4, noise=0.3, random_state=3)
-X, Y = DATA.ratings.items.features, DATA.complete.astype(np.int64)
-ORACLE = 2.0 * (agreement_labels(Y) == 1) - 1.0
-NOISE = np.random.default_rng(0).normal(size=len(Y))
+from accord.aspects.good_grief import good_grief_decode, prank_ranks
+from accord.errors import InputError
 
 
-def fit(agreement, **settings):
-    held = (X[300:400], Y[300:400], agreement[300:400])
-    options = {"n_ranks": 4, "n_epochs": 3, "n_orders": 2, "rng": np.random.default_rng(1), **settings}
-    return fit_good_grief(X[:300], Y[:300], agreement[:300], held, **options)
+def grief_by_hand(score, thresholds, rank):
+    """The smallest |c| with b_{r−1} ≤ score + c < b_r, the lower bound being the highest threshold passed so far."""
+    low = max([-np.inf, *thresholds[: rank - 1]])
+    high = thresholds[rank - 1] if rank <= len(thresholds) else np.inf
+    if high <= low:
+        return np.inf
+    if low <= score < high:
+        return 0.0
+    return min(abs(low - score), abs(high - score))
 
 
-def loss(model, agreement):
-    return ranking_loss(Y[400:], good_grief_ranks(model, X[400:], agreement[400:]))
+def total_griefs(scores, thresholds, agreement):
+    """Every one of the kᵐ joint ranks with its total grief."""
+    m, k = thresholds.shape[0], thresholds.shape[1] + 1
+    table = [[grief_by_hand(scores[i], thresholds[i], r) for r in range(1, k + 1)] for i in range(m)]
+    totals = {}
+    for ranks in product(range(1, k + 1), repeat=m):
+        says_equal, is_equal = agreement > 0, len(set(ranks)) == 1
+        totals[ranks] = sum(table[i][r - 1] for i, r in enumerate(ranks)) + abs(agreement) * (says_equal != is_equal)
+    return totals
 
 
-def test_without_weight_on_agreement_it_is_prank_with_the_best_number_of_passes():
-    model = fit(NOISE, alphas=(0.0,), training="apart")
-    seed = int(np.random.default_rng(1).integers(2**63))
-    history = train_prank(X[:300], Y[:300], n_ranks=4, n_epochs=3, n_orders=2, rng=np.random.default_rng(seed))
-    curve = []
-    for ranker in history:
-        decoded = good_grief_decode(prank_scores(ranker, X[300:400]), ranker.thresholds, np.zeros(100))
-        curve.append(ranking_loss(Y[300:400], decoded))
-    assert_allclose(model.curve, curve)
-    assert model.n_epochs == 1 + int(np.argmin(curve))
-    assert_array_equal(model.ranker.weights, history[model.n_epochs - 1].weights)
+def random_case(rng):
+    m, k = int(rng.integers(1, 5)), int(rng.integers(2, 5))
+    if rng.random() < 0.5:  # whole numbers: ties and empty segments
+        thresholds = rng.integers(-2, 3, size=(m, k - 1)).astype(float)
+        scores, agreement = rng.integers(-3, 4, size=m).astype(float), float(rng.integers(-3, 4))
+    else:
+        thresholds, scores, agreement = rng.normal(size=(m, k - 1)), 2 * rng.normal(size=m), 2 * rng.normal()
+    if rng.random() < 0.8:
+        thresholds = np.sort(thresholds, axis=1)
+    return scores, thresholds, float(agreement)
 
 
-def test_an_oracle_is_given_weight_and_helps():
-    plain, told = fit(ORACLE, alphas=(0.0,), training="apart"), fit(ORACLE, training="apart")
-    assert told.alpha > 0
-    assert told.n_epochs == plain.n_epochs
-    assert loss(told, ORACLE) < loss(plain, ORACLE)
+def test_decoding_equals_brute_force_on_ten_thousand_cases():
+    rng = np.random.default_rng(0)
+    for _ in range(10_000):
+        scores, thresholds, agreement = random_case(rng)
+        totals = total_griefs(scores, thresholds, agreement)
+        decoded = tuple(good_grief_decode(scores[None], thresholds, np.array([agreement]))[0])
+        assert totals[decoded] == pytest.approx(min(totals.values()), abs=1e-12)
 
 
-@pytest.mark.parametrize("scale", [-30.0, 0.1, 1.0, 30.0])
-@pytest.mark.parametrize("told", ["oracle", "noise"])
-def test_the_usual_weight_stays_unless_another_is_better_than_chance_explains(told, scale):
-    agreement = scale * (ORACLE if told == "oracle" else NOISE)
-    alphas = (0.0, 0.1, 0.5, 1.0)
-    ranker = fit(agreement, alphas=(0.0,), training="apart").ranker
-    by_text = {}
-    for alpha in alphas:
-        decoded = good_grief_decode(prank_scores(ranker, X[300:400]), ranker.thresholds, alpha * agreement[300:400])
-        by_text[alpha] = np.abs(Y[300:400] - decoded).mean(axis=1)
-    best = min(sorted(alphas, key=lambda alpha: abs(alpha - 0.5)), key=lambda alpha: by_text[alpha].mean())
-    gain = by_text[0.5] - by_text[best]
-    clear = gain.any() and gain.mean() / (gain.std() / 10) > 2.128  # the normal quantile of 1 − .05/3
-    assert fit(agreement, alphas=alphas, training="apart").alpha == (best if clear else 0.5)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=50)
+def test_without_an_agreement_score_each_aspect_has_the_rank_of_its_segment(seed):
+    scores, thresholds, _ = random_case(np.random.default_rng(seed))
+    ranks = prank_ranks(scores[None], thresholds)[0]
+    for i, rank in enumerate(ranks):
+        assert grief_by_hand(scores[i], thresholds[i], rank) == 0.0
 
 
-def test_a_misleading_agreement_model_loses_its_weight():
-    assert fit(-30.0 * ORACLE, training="apart").alpha == 0.0
-    assert fit(NOISE, training="joint").joint
+# [SB07] section 4: "good", "bad", "but not"; food and ambience on a scale of 1 to 2.
+X = np.array([[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]])
+Y = np.array([[2, 1], [2, 2], [1, 2], [1, 1]])
 
 
-@pytest.mark.parametrize("gain", [0.0, 10.0])
-def test_a_clear_gain_of_joint_training_is_taken(monkeypatch, gain):
-    plain = train_prank
-
-    def worse_apart(x, ranks, *, agreement, **settings):
-        """Rankers whose thresholds are far off when they are trained apart."""
-        history = plain(x, ranks, agreement=agreement, **settings)
-        shift = 0.0 if agreement.any() else gain
-        return [good_grief.PRankWeights(w.weights, w.thresholds + shift, w.mixing) for w in history]
-
-    monkeypatch.setattr(good_grief, "train_prank", worse_apart)
-    assert fit(NOISE, training="chosen").joint == (gain > 0)
+def test_the_four_instances_are_ranked_perfectly_with_an_agreement_model():
+    w = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.0]])
+    # The food model's margin is wider, so that its rank is the dearer one to change.
+    scores, thresholds = X @ (w * [2.0, 1.0]), np.zeros((2, 1))
+    assert_array_equal(good_grief_decode(scores, thresholds, X @ [0, 0, -5.0]), Y)
 
 
-def test_the_choice_on_a_part_is_trained_on_everything():
-    settings = {"n_ranks": 4, "n_epochs": 3, "n_orders": 2, "alphas": (0.0, 1.0), "passes": None}
-    model = choose_and_fit(X[:300], Y[:300], ORACLE[:300], fraction=0.3, rng=np.random.default_rng(0), **settings)
-    assert loss(model, ORACLE) < mean_distance(Y[400:], np.full(Y[400:].shape, 2))
-    assert len(model.curve) == 3
+def test_no_ranker_on_its_own_ranks_the_four_instances():
+    """w·x₁ < b ≤ w·x₂ needs w₃ < 0; w·x₄ < b ≤ w·x₃ needs w₃ > 0. The linear programme has no solution."""
+    from scipy.optimize import linprog
+
+    ambience_high = Y[:, 1] == 2
+    sign = np.where(ambience_high, -1.0, 1.0)  # sign·(w·x − b) ≤ −margin, scaled to a margin of 1
+    rows = sign[:, None] * np.column_stack([X, -np.ones(4)])
+    assert linprog(np.zeros(4), A_ub=rows, b_ub=-np.ones(4), bounds=[(None, None)] * 4).status == 2  # infeasible
+    food = np.where(Y[:, 0] == 2, -1.0, 1.0)[:, None] * np.column_stack([X, -np.ones(4)])
+    assert linprog(np.zeros(4), A_ub=food, b_ub=-np.ones(4), bounds=[(None, None)] * 4).status == 0
 
 
-def test_missing_ranks_do_not_count_in_the_development_loss():
-    holed = Y.copy()
-    holed[300:400:3, 0] = 0
-    holed[301] = 0
-    held = (X[300:400], holed[300:400], NOISE[300:400])
-    model = fit_good_grief(
-        X[:300], Y[:300], NOISE[:300], held, n_ranks=4, n_epochs=2, n_orders=1, alphas=(0.0,), training="apart",
-        rng=np.random.default_rng(0),
-    )  # fmt: skip
-    decoded = good_grief_ranks(model, X[300:400], NOISE[300:400])
-    assert model.curve[model.n_epochs - 1] == pytest.approx(mean_distance(holed[300:400], decoded))
+def test_a_perfect_ranking_survives_any_agreement_model_after_rescaling():
+    """[SB07] section 4, first half: scaled up, perfect rankers outweigh every error of the agreement model."""
+    rng = np.random.default_rng(2)
+    scores, thresholds = rng.normal(size=(50, 3)), np.sort(rng.normal(size=(3, 4)), axis=1)
+    ranks, agreement = prank_ranks(scores, thresholds), rng.normal(size=50)
+    margin = np.abs(scores[:, :, None] - thresholds[None]).min()
+    scale = (np.abs(agreement).max() + 1e-9) / margin
+    assert_array_equal(good_grief_decode(scale * scores, scale * thresholds, agreement), ranks)
+
+
+def test_shapes_that_do_not_match_are_refused():
+    with pytest.raises(InputError, match="same aspects"):
+        prank_ranks(np.zeros((2, 3)), np.zeros((2, 4)))

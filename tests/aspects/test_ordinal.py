@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import logit
+from scipy.special import expit, logit
 
+from accord.aspects.logits import fit_calibration, fit_logits, logit_scores
 from accord.aspects.ordinal import (
     all_threshold_loss,
     choose_penalty,
@@ -18,6 +19,7 @@ from accord.aspects.ordinal import (
     threshold_targets,
 )
 from accord.errors import InputError
+from accord.fitting.optimise import minimise_lbfgs
 
 
 def texts(seed=0, n=600, d=20, m=3, noise=0.5):
@@ -111,9 +113,115 @@ def test_the_chosen_penalty_is_neither_extreme():
     assert chosen == 0.3
 
 
-def test_folds_part_the_texts():
-    parts = list(folds(11, 3, np.random.default_rng(0)))
-    assert_array_equal(np.sort(np.concatenate([test for _, test in parts])), np.arange(11))
-    assert all(not set(train) & set(test) and len(train) + len(test) == 11 for train, test in parts)
+def test_folds_part_the_texts_are_alike_and_keep_a_text_together():
+    rng = np.random.default_rng(0)
+    ranks = rng.integers(1, 6, size=(60, 2))
+    texts = np.arange(60) // 2
+    parts = list(folds(ranks, 3, rng, texts))
+    assert_array_equal(np.sort(np.concatenate([test for _, test in parts])), np.arange(60))
+    for train, test in parts:
+        assert not set(texts[train]) & set(texts[test])
+        assert len(train) + len(test) == 60
+        assert abs(ranks[train].mean() - ranks[test].mean()) < 0.15
     with pytest.raises(InputError, match="2 folds"):
-        list(folds(1, 2, np.random.default_rng(0)))
+        list(folds(ranks[:1], 2, rng))
+
+
+def test_on_noise_no_slope_is_negative_and_the_ranks_stay_near_the_base_rates():
+    """Out-of-fold scores of few texts run against the ranks; the second stage must not learn that."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, ranks = sp.csr_array(rng.normal(size=(24, 50)) / 7), rng.integers(1, 6, size=(24, 5))
+        model, _ = fit_stacked(x, ranks, n_ranks=5, n_folds=10, rng=rng)
+        own = model.mixing.reshape(5, 4, 5, 4).sum(axis=1)[np.arange(5), np.arange(5)]
+        assert (own >= 0).all()
+        fitted = ordinal_probabilities(model, x) @ np.arange(1, 6)
+        assert np.corrcoef(fitted.ravel(), ranks.ravel())[0, 1] > 0.1
+
+
+def test_weights_of_each_threshold_must_earn_their_place():
+    x, ranks = texts(n=40, d=15)
+    few, _ = fit_stacked(x, ranks, n_ranks=5, stack_penalty=0.01, rng=np.random.default_rng(0))
+    assert few.choice.taken == "pooled"
+    assert few.choice.pooled < few.choice.constant
+    # Two aspects that help each other, and one that has nothing to do with them.
+    x, ranks = texts(n=1500, d=300, noise=1.0)
+    other = np.random.default_rng(5).normal(size=300)
+    ranks[:, 2] = 1 + np.digitize(x @ other + np.random.default_rng(6).normal(size=1500), [-1.5, -0.5, 0.5, 1.5])
+    many, _ = fit_stacked(x, ranks, n_ranks=5, rng=np.random.default_rng(0))
+    assert many.choice.taken == "free"
+
+
+def problem(seed=0, n=200, d=12, outputs=3, missing=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+    y = (rng.random((n, outputs)) < expit(x @ rng.normal(size=(d, outputs)))).astype(int)
+    return x, np.where(rng.random(y.shape) < missing, -1, y)
+
+
+def by_lbfgs(x, y, penalty):
+    """One output by another optimiser; the intercept is the base rate's plus a penalised correction."""
+    known = y >= 0
+    x, y = x[known], y[known]
+    offset = logit((y.sum() + 0.5) / (len(y) + 1))
+
+    def loss(w):
+        z = x @ w[:-1] + w[-1] + offset
+        return (np.logaddexp(0, z) - y * z).sum() + 0.5 * penalty * w @ w, np.append(
+            x.T @ (expit(z) - y), (expit(z) - y).sum()
+        ) + penalty * w
+
+    w = minimise_lbfgs(loss, np.zeros(x.shape[1] + 1)).weights
+    return w[:-1], w[-1] + offset
+
+
+def test_the_fit_is_the_optimum_of_the_penalised_likelihood():
+    for penalty, missing in ((0.1, 0.0), (1.0, 0.3), (0.03, 0.0)):
+        x, y = problem(missing=missing)
+        ours = fit_logits(sp.csr_array(x), y, penalty=penalty, rng=np.random.default_rng(1), tol=1e-8, max_iter=20_000)
+        assert ours.convergence.converged
+        for j in range(3):
+            w, b = by_lbfgs(x, y[:, j], penalty)
+            assert_allclose(ours.weights[:, j], w, atol=1e-3)
+            assert_allclose(ours.bias[j], b, atol=1e-3)
+
+
+def test_dual_variables_are_targets_less_probabilities_and_make_the_weights():
+    x, y = problem()
+    fitted = fit_logits(x, y, penalty=0.5, rng=np.random.default_rng(1), tol=1e-9, max_iter=2000)
+    assert_allclose(fitted.dual, y - expit(logit_scores(fitted, x)), atol=1e-7)
+    assert_allclose(fitted.weights, x.T @ fitted.dual / 0.5, atol=1e-9)
+
+
+def test_a_start_from_a_similar_fit_saves_sweeps_and_ends_at_the_same_place():
+    x, y = problem(n=400)
+    whole = fit_logits(x, y, penalty=0.1, rng=np.random.default_rng(1), tol=1e-6, max_iter=5000)
+    cold, warm = (
+        fit_logits(x[:350], y[:350], penalty=0.1, rng=np.random.default_rng(2), tol=1e-6, max_iter=5000, start=start)
+        for start in (None, whole.dual[:350])
+    )
+    assert_allclose(warm.weights, cold.weights, atol=1e-3)
+    assert warm.convergence.n_iter <= cold.convergence.n_iter
+
+
+def test_an_output_with_one_answer_only_stays_finite():
+    x, y = problem()
+    y[:, 0] = 1
+    fitted = fit_logits(x, y, rng=np.random.default_rng(1))
+    assert np.isfinite(logit_scores(fitted, x)).all()
+    assert (logit_scores(fitted, x)[:, 0] > 0).all()
+
+
+def test_calibration_is_the_optimum_and_survives_one_sided_targets():
+    x, y = problem(missing=0.2)
+    y[:, 2] = 0
+    weights = fit_calibration(x, y, penalty=2.0)
+    for j in range(2):
+        known = y[:, j] >= 0
+        f = np.column_stack([x, np.ones(len(x))])[known]
+        middle = f.mean(axis=0)
+        gradient = f.T @ (expit(f @ weights[:, j]) - y[known, j]) + np.append(2.0 * weights[:-1, j], 0.0)
+        gradient += (expit(middle @ weights[:, j]) - 0.5) * middle
+        assert_allclose(gradient, 0.0, atol=1e-6)
+    assert np.isfinite(weights).all()
+    assert weights[-1, 2] < -3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from accord.data.corpora import convarg as prepared
+from accord.data.corpora.locate import corpus_file, read_csv
 from accord.errors import InputError
 from original_files import convarg
 
@@ -51,7 +52,8 @@ def test_the_xml_holds_the_texts_topics_and_every_vote(both, accord_data):
     np.testing.assert_array_equal(published.crowd["arg1"], full.items.ids[full.left[rows]])
     said = np.array(prepared.crowd_reasons(accord_data), dtype=object)[rows]
     np.testing.assert_array_equal(published.crowd["reason"], said)
-    np.testing.assert_array_equal(published.crowd["annotator_stance"], prepared.worker_stances(accord_data)[rows])
+    stances = read_csv(corpus_file("convarg", "crowd_full.csv.gz", accord_data))["annotator_stance"].to_numpy(object)
+    np.testing.assert_array_equal(published.crowd["annotator_stance"], stances[rows])
     np.testing.assert_array_equal(published.gold["label"] / 2, gold.value[np.isin(gold.groups, folds)])
 
 

@@ -209,7 +209,7 @@ def test_labels_are_suggested_for_known_and_new_texts(studio, name):
     if name == "cafe-notes":
         marks = [part["value"] for part in results[0]["result"] if part["type"] == "labels"]
         assert all(text[value["start"] : value["end"]] == value["text"] for value in marks)
-        assert {f"{value['start']}:{value['end']}" for value in marks} == set(rows[0].get("highlights", "").split())
+        assert [[v["start"], v["end"], v["text"]] for v in marks] == [list(span) for span in rows[0]["highlights"]]
 
 
 @ON_ONE_DATABASE
@@ -254,9 +254,9 @@ def test_a_model_file_serves_in_place_of_the_projects_own(studio, tmp_path):
     owner = studio.person()
     project = studio.project(owner, "rationales", labels=["praise", "complaint"])
     saved = train(
-        open_example("cafe-notes"), tmp_path / "m.skops", settings={}, progress=lambda what, done, total: None
+        open_example("cafe-notes"), tmp_path / "m.accord", settings={}, progress=lambda what, done, total: None
     )
-    path = connect_label_studio(studio.database, str(project), model=tmp_path / "m.skops")
+    path = connect_label_studio(studio.database, str(project), model=tmp_path / "m.accord")
     config = CHOICES.format(*saved.model.classes_[:2])
     with studio.database.write() as connection:
         projects.change_project(connection, project, settings={"labels": list(map(str, saved.model.classes_))})
@@ -265,6 +265,6 @@ def test_a_model_file_serves_in_place_of_the_projects_own(studio, tmp_path):
     assert answer["model_version"] == f"accord-file-{saved.fingerprint}"
     assert answer["results"][0]["result"]
     with pytest.raises(InputError, match="cannot serve a project of pairs"):
-        connect_label_studio(studio.database, str(studio.project(owner)), model=tmp_path / "m.skops")
+        connect_label_studio(studio.database, str(studio.project(owner)), model=tmp_path / "m.accord")
     with pytest.raises(InputError, match="0 are called 'nowhere'"):
         connect_label_studio(studio.database, "nowhere")

@@ -41,7 +41,7 @@ def project(labelled=True, n_threads=24, **columns):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "threads.skops"
+    path = tmp_path_factory.mktemp("models") / "threads.accord"
     return train(project(), path, settings={}, progress=quiet)
 
 
@@ -79,23 +79,23 @@ def test_an_explanation_names_feature_groups_and_the_other_comments(saved):
 @pytest.mark.parametrize("key", ["n_jobs", "client"])
 def test_who_works_is_no_setting_of_a_model(tmp_path, key):
     with pytest.raises(InputError, match=f"{key!r} is not a setting of the model; use --workers"):
-        train(project(), tmp_path / "m.skops", settings={key: "x"}, progress=quiet)
+        train(project(), tmp_path / "m.accord", settings={key: "x"}, progress=quiet)
 
 
 def test_projects_without_labels_and_labels_never_trained_are_refused(saved, tmp_path):
     with pytest.raises(InputError, match="no comment of this project has a label"):
-        train(project(labelled=False), tmp_path / "none.skops", settings={}, progress=quiet)
+        train(project(labelled=False), tmp_path / "none.accord", settings={}, progress=quiet)
     odd = project(n_threads=1)
     judged = with_schema({"kind": ["label"], "item_id": ["q0c1"], "value": ["Never"]}, JUDGEMENTS)
     with pytest.raises(InputError, match="row 0 has 'Never'"):
         predict(saved, Project("threads", odd.item_table, judged))
     with pytest.raises(InputError, match="no setting 'modle'"):
-        train(project(), tmp_path / "typo.skops", settings={"modle": "local"}, progress=quiet)
+        train(project(), tmp_path / "typo.accord", settings={"modle": "local"}, progress=quiet)
 
 
 def test_stacked_features_are_saved_too(tmp_path):
     settings = {"features": "full", "n_folds": 2, "edges": "ising", "edge_scale": "length"}
-    saved = train(project(), tmp_path / "full.skops", settings=settings, progress=quiet)
-    again = load_model(tmp_path / "full.skops")
+    saved = train(project(), tmp_path / "full.accord", settings=settings, progress=quiet)
+    again = load_model(tmp_path / "full.accord")
     table, other = predict(saved, project(labelled=False)), predict(again, project(labelled=False))
     pd.testing.assert_frame_equal(table, other)

@@ -58,9 +58,9 @@ def features():
 @pytest.fixture
 def files(features, tmp_path):
     model, table, _ = features
-    save_model(model, tmp_path / "model.skops", kind="threads")
+    save_model(model, tmp_path / "model.accord", kind="threads")
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), tmp_path / "in.parquet", row_group_size=16)
-    return tmp_path / "model.skops", tmp_path / "in.parquet", tmp_path / "out.parquet"
+    return tmp_path / "model.accord", tmp_path / "in.parquet", tmp_path / "out.parquet"
 
 
 def written(path):

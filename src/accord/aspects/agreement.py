@@ -1,4 +1,4 @@
-"""Is the writer of one mind? A binary model of "all aspects have the same rank", cross-fitted.
+"""Are all aspects of a text ranked alike? A binary model of "all aspects have the same rank", cross-fitted.
 
 Its evidence: what the words say of agreement (a perceptron, SVM or logistic over the same features, [SB07] section
 3.3), the largest contrast between two words of the text (section 3.4), and what ordinal models say of the ranks.
@@ -18,18 +18,18 @@ from sklearn.svm import LinearSVC
 from accord.aspects.logits import fit_calibration, fit_logits
 from accord.aspects.ordinal import OrdinalLogits, fit_stacked, folds, ordinal_probabilities, rank_probabilities
 from accord.aspects.prank import train_prank
-from accord.errors import InputError
-from accord.typing import FloatArray, IntArray
+from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = [
-    "LEARNERS", "AgreementModel", "agreement_evidence", "agreement_inputs", "agreement_labels", "agreement_scores",
+    "LEARNERS", "AgreementModel", "agreement_evidence", "agreement_inputs", "agreement_labels", "agreement_reasons",
+    "agreement_scores",
     "contrastive_distance", "evidence_names", "fit_agreement",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class AgreementModel:
-    """Two stages: words to evidence, evidence to a log odds of one mind."""
+    """Two stages: words to evidence, evidence to the log odds of equal ranks."""
 
     weights: FloatArray  # (n_features,): of words
     bias: float
@@ -38,7 +38,8 @@ class AgreementModel:
     centre: FloatArray  # (n_evidence,)
     scale: FloatArray  # (n_evidence,)
     second: FloatArray  # (n_evidence + 1,): the last entry is the intercept
-    prior: float  # log odds of one mind over all training texts
+    prior: float  # log odds of equal ranks over all training texts
+    held_out: FloatArray  # (n_texts,): log odds of the training texts, out of fold in both stages
 
 
 def agreement_labels(ranks: IntArray) -> IntArray:
@@ -101,11 +102,11 @@ LEARNERS: dict[str, Learner] = {"logistic": _logistic, "svm": _svm, "perceptron"
 def evidence_names(aspects: list[str], *, contrast: bool) -> list[str]:
     """What the columns of :func:`agreement_evidence` are."""
     names = ["words of agreement", *[f"rank of {name}" for name in aspects]]
-    return [*names, "spread of ranks", "one mind by chance", *["contrast of words"] * contrast]
+    return [*names, "spread of ranks", "equal by chance", *["contrast of words"] * contrast]
 
 
 def agreement_evidence(words: FloatArray, probabilities: FloatArray, distance: FloatArray | None) -> FloatArray:
-    """What speaks for or against one mind, shape (n, n_evidence); :func:`evidence_names` names the columns.
+    """What speaks for or against equal ranks, shape (n, n_evidence); :func:`evidence_names` names the columns.
 
     The score of the words (n,), the mean rank of each aspect, the spread of those, the log odds that all are equal if
     aspects were independent, and the contrastive distance (n,).
@@ -126,8 +127,9 @@ def fit_agreement(
     penalty: float = 0.1,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     ordinal: tuple[OrdinalLogits, FloatArray] | None = None,
-) -> tuple[AgreementModel, FloatArray]:
+) -> AgreementModel:
     """Fit the agreement model.
 
     Parameters
@@ -143,25 +145,25 @@ def fit_agreement(
         L2 strength of the words' weights.
     n_folds : int
     rng : numpy.random.Generator
+    texts : int array of shape (n_texts,), optional
+        Rows with the same code are held out together.
     ordinal : (OrdinalLogits, array), optional
         A stacked ordinal model and its out-of-fold logits, if they are at hand.
 
     Returns
     -------
-    model : AgreementModel
-    scores : array of shape (n_texts,)
-        Log odds of one mind of the training texts, out of fold in both stages.
+    AgreementModel
     """
-    if learner not in LEARNERS:
-        raise InputError(f"an agreement model is one of {', '.join(LEARNERS)}; got {learner!r}.")
     x = sp.csr_array(x, dtype=np.float64)
     labels = agreement_labels(ranks)
     known = labels >= 0
-    stacked, held_out = ordinal or fit_stacked(x, ranks, n_ranks=n_ranks, penalty=penalty, n_folds=n_folds, rng=rng)
+    stacked, held_out = ordinal or fit_stacked(
+        x, ranks, n_ranks=n_ranks, penalty=penalty, n_folds=n_folds, rng=rng, texts=texts
+    )
     (n, d), m = x.shape, ranks.shape[1]
     words, distance = np.zeros(n), np.zeros(n) if contrast else None
     weights, bias, relative = np.zeros(d), 0.0, np.zeros((d, m)) if contrast else None
-    parts = list(folds(n, n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
     for train, test in parts:
         seen = train[known[train]]
         w, b = LEARNERS[learner](x[seen], labels[seen], penalty, rng) if len(seen) else (np.zeros(d), 0.0)
@@ -181,7 +183,7 @@ def fit_agreement(
         scores[test] = inputs[test] @ second[:-1] + second[-1]
     second = fit_calibration(inputs, labels[:, None], penalty=1.0)[:, 0]
     prior = float(np.log((labels == 1).sum() + 0.5) - np.log((labels == 0).sum() + 0.5))
-    return AgreementModel(weights, bias, relative, stacked, centre, scale, second, prior), scores
+    return AgreementModel(weights, bias, relative, stacked, centre, scale, second, prior, scores)
 
 
 def agreement_inputs(model: AgreementModel, x: Any) -> FloatArray:
@@ -196,3 +198,14 @@ def agreement_inputs(model: AgreementModel, x: Any) -> FloatArray:
 def agreement_scores(model: AgreementModel, x: Any) -> FloatArray:
     """Log odds that all aspects have the same rank, shape (n,)."""
     return agreement_inputs(model, x) @ model.second[:-1] + model.second[-1]
+
+
+def agreement_reasons(
+    model: AgreementModel, x: Any, names: AnyArray, aspects: list[str], n_words: int
+) -> list[tuple[str, float]]:
+    """What the model sees in one text, a sparse row with features named ``names``: evidence and effect in log odds."""
+    effects = agreement_inputs(model, x)[0] * model.second[:-1]
+    labels = evidence_names(aspects, contrast=model.contrast is not None)
+    by_word = x.data * model.weights[x.indices] * model.second[0] / model.scale[0]
+    words = [(f"word {names[i]!r}", float(by_word[i])) for i in np.argsort(-np.abs(by_word))[:n_words]]
+    return [*zip(labels, effects.tolist(), strict=True), *words]

@@ -1,10 +1,12 @@
-"""The exact joint distribution of m aspects with k ranks each, for many texts that share their pair scores.
+"""The field over the aspects of a text: the joint distribution of their ranks.
 
     p(r) ∝ exp( Σᵢ node[i, rᵢ] + Σᵢ<ⱼ pair[ij, rᵢ, rⱼ] + equal·[r₁ = … = rₘ] )
 
-Node scores and the bonus of one mind differ from text to text; the pair scores do not. The m aspects are split into two
-halves with all joint ranks of each written out: Z = AᵀTB, where T (kʰ × kᵐ⁻ʰ) holds every pair score once for all.
-A few matrix products give the log partition and all marginals. Exact while kᵐ ≤ 2²⁰.
+Node scores and the bonus of equal ranks differ from text to text; the pair scores do not. The m aspects are split into
+two halves with all joint ranks of each written out: Z = AᵀTB, where T (kʰ × kᵐ⁻ʰ) holds every pair score once for all.
+A few matrix products give the log partition and all marginals. That is exact, and is done while kᵐ ≤ 2¹⁶ (six aspects
+of five ranks). With more, messages are passed between the aspects (loopy belief propagation): an approximation, whose
+cost grows with the number of pairs.
 """
 
 from dataclasses import dataclass
@@ -13,25 +15,30 @@ from itertools import combinations
 
 import numpy as np
 
+from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import normalise_log
-from accord.errors import InputError
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["AspectMarginals", "aspect_graph", "aspect_pairs", "joint_scores"]
+__all__ = [
+    "AspectMarginals", "aspect_graph", "aspect_pairs", "clamped", "is_exact", "joint_log_likelihood", "joint_scores",
+    "propagated", "with_marginals",
+]  # fmt: skip
 
-_LARGEST = 2**20
+_LARGEST = 2**16
 _BLOCK = 1024  # texts at a time: the halves of a block stay in cache
+_MOST_FITTED = 300  # rounds of proportional fitting
 _TINY = 1e-250  # below this a partition is taken again in the log domain
 
 
 @dataclass(frozen=True, eq=False)
 class AspectMarginals:
-    """What the joint distribution says; exact."""
+    """What the joint distribution says."""
 
     log_partition: FloatArray  # (n_texts,)
     nodes: FloatArray  # (n_texts, n_aspects, n_ranks)
     equal: FloatArray  # (n_texts,): probability that all aspects have the same rank
     pair_counts: FloatArray  # (n_pairs, n_ranks, n_ranks): expected counts, summed over texts
+    convergence: Convergence | None = None  # of belief propagation; None where the result is exact
 
 
 def aspect_pairs(n_aspects: int) -> list[tuple[int, int]]:
@@ -42,11 +49,6 @@ def aspect_pairs(n_aspects: int) -> list[tuple[int, int]]:
 @lru_cache(maxsize=16)
 def _states(m: int, k: int) -> tuple[IntArray, IntArray]:
     """All joint ranks, shape (kᵐ, m) with the last aspect fastest, and where all ranks are equal, shape (k,)."""
-    if k**m > _LARGEST:
-        raise InputError(
-            f"the joint distribution of aspects is exact while n_ranks ** n_aspects is at most {_LARGEST}; {m} aspects "
-            f"with {k} ranks have {k**m}. Drop aspects or merge ranks, or use model='ordinal'."
-        )
     states = np.stack(np.unravel_index(np.arange(k**m), (k,) * m), axis=1) if m else np.zeros((1, 0), dtype=np.int64)
     places = np.flatnonzero((states == states[:, :1]).all(axis=1))
     return states, places
@@ -93,7 +95,7 @@ def _in_logs(
 def aspect_graph(
     node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray | None = None
 ) -> AspectMarginals:
-    """Log partition and marginals of every text. Exact.
+    """Log partition and marginals of every text: exact while n_ranks ** n_aspects ≤ 2¹⁶, else by belief propagation.
 
     Parameters
     ----------
@@ -109,9 +111,11 @@ def aspect_graph(
     AspectMarginals
     """
     n, m, k = node_scores.shape
+    bonus = np.zeros(n) if equal_scores is None else np.asarray(equal_scores, dtype=np.float64)
+    if not is_exact(m, k):
+        return propagated(node_scores, pair_scores, bonus)
     states, places = _states(m, k)
     pairs = joint_scores(pair_scores, m, k)
-    bonus = np.zeros(n) if equal_scores is None else np.asarray(equal_scores, dtype=np.float64)
     h = m // 2
     shift = pairs.max()
     table = np.exp(pairs - shift).reshape(k**h, -1)
@@ -145,3 +149,106 @@ def aspect_graph(
     for pair, (i, j) in enumerate(aspect_pairs(m)):
         counts[pair] = np.bincount(states[:, i] * k + states[:, j], weights=expected, minlength=k * k).reshape(k, k)
     return AspectMarginals(log_z, nodes, equal, counts)
+
+
+_DAMPING, _MOST_ROUNDS, _SETTLED = 0.5, 200, 1e-7
+
+
+def propagated(node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray) -> AspectMarginals:
+    """The same by loopy belief propagation, the log partition by Bethe's free energy. Exact for two aspects.
+
+    The factor of equal ranks sends e^g − 1 times the product of what the other aspects say, plus 1. The probability of
+    equal ranks is their weight over the partition.
+    """
+    n, m, k = node_scores.shape
+    pairs = aspect_pairs(m)
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    tables = np.exp(pair_scores - pair_scores.max(axis=(1, 2), keepdims=True))
+    nodes = np.exp(node_scores - node_scores.max(axis=2, keepdims=True))
+    sent = np.concatenate([first, second]), np.concatenate([second, first])  # from, to
+    both_ways = np.concatenate([tables, tables.transpose(0, 2, 1)])
+    bonus = np.expm1(equal_scores)[:, None, None]
+    into = np.zeros((m, len(sent[1])))  # which messages an aspect receives
+    into[sent[1], np.arange(len(sent[1]))] = 1.0
+    back = np.concatenate([np.arange(len(pairs)) + len(pairs), np.arange(len(pairs))])
+
+    def beliefs(log_messages: FloatArray, from_equal: FloatArray) -> FloatArray:
+        """Product of the node and of all that it hears, shape (n, m, k), on a scale of its own in every row."""
+        heard = np.einsum("ie,nek->nik", into, log_messages) + np.log(from_equal)
+        return np.asarray(nodes * np.exp(heard - heard.max(axis=2, keepdims=True)))
+
+    def round_of(state: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        log_messages, from_equal = state
+        belief = beliefs(log_messages, from_equal)
+        out = belief[:, sent[0]] * np.exp(-log_messages[:, back])  # without what came from there
+        new = np.einsum("nek,ekl->nel", out / out.sum(axis=2, keepdims=True), both_ways)
+        new = np.log(np.maximum(new / new.sum(axis=2, keepdims=True), 1e-300))
+        towards = belief / from_equal
+        towards /= towards.sum(axis=2, keepdims=True)
+        others = np.stack([np.delete(towards, i, axis=1).prod(axis=1) for i in range(m)], axis=1)
+        equal = 1.0 + bonus * others
+        equal /= equal.sum(axis=2, keepdims=True)
+        return _DAMPING * log_messages + (1 - _DAMPING) * new, from_equal**_DAMPING * equal ** (1 - _DAMPING)
+
+    start = np.full((n, len(sent[0]), k), -np.log(k)), np.full((n, m, k), 1.0 / k)
+    (log_messages, from_equal), convergence = iterate(round_of, start, max_iter=_MOST_ROUNDS, tol=_SETTLED)
+    belief = beliefs(log_messages, from_equal)
+    p = belief / belief.sum(axis=2, keepdims=True)
+    cavity = belief[:, sent[0]] * np.exp(-log_messages[:, back])
+    joint = cavity[:, : len(pairs), :, None] * tables * cavity[:, len(pairs) :, None, :]
+    joint /= joint.sum(axis=(2, 3), keepdims=True)
+    towards = belief / from_equal
+    towards /= towards.sum(axis=2, keepdims=True)
+    same = towards.prod(axis=1)  # (n, k)
+    whole = 1.0 + bonus[:, 0] * same.sum(axis=1, keepdims=True)
+    # Bethe: Σ factors' (score − log belief) plus Σ nodes' (degree)·log belief; the factor of equal ranks enters by its
+    # own partition, since outside the diagonal it is a product.
+    entropy_pairs = -(joint * np.log(np.maximum(joint, 1e-300))).sum(axis=(1, 2, 3))
+    entropy_nodes = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=2)
+    energy = (p * np.where(p > 0, node_scores, 0.0)).sum(axis=(1, 2)) + (joint * pair_scores).sum(axis=(1, 2, 3))
+    of_equal = (
+        np.log(whole[:, 0]) - (p * np.log(np.maximum(towards, 1e-300))).sum(axis=(1, 2)) - entropy_nodes.sum(axis=1)
+    )
+    log_z = energy + entropy_pairs + (2 - m) * entropy_nodes.sum(axis=1) + of_equal
+    diagonal = node_scores.sum(axis=1) + pair_scores[:, np.arange(k), np.arange(k)].sum(axis=0) + equal_scores[:, None]
+    equal = np.exp(np.minimum(diagonal - log_z[:, None], 0.0)).sum(axis=1)
+    return AspectMarginals(log_z, p, np.minimum(equal, 1.0), joint.sum(axis=0), convergence)
+
+
+def with_marginals(log_p: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray) -> FloatArray:
+    """Node scores with which a field with these edges has the marginals exp(log_p); all of shape (n, m, k).
+
+    Proportional fitting: of all distributions with these marginals the nearest to the edges' own, to four digits. The
+    field then tells how the aspects hang together, and leaves each of them as its node has it.
+    """
+    nodes, left = np.array(log_p), np.arange(len(log_p))
+    step = 1.0 / max(1.0, 0.7 * log_p.shape[1])  # a full step for all aspects at once overshoots
+    for _ in range(_MOST_FITTED):
+        now = aspect_graph(nodes[left], pair_scores, equal_scores[left]).nodes
+        off = np.abs(now - np.exp(log_p[left])).max(axis=(1, 2), initial=0.0) > 1e-4
+        left, now = left[off], now[off]
+        if not len(left):
+            break
+        nodes[left] += step * (log_p[left] - np.log(np.maximum(now, 1e-300)))
+    return nodes
+
+
+def is_exact(n_aspects: int, n_ranks: int) -> bool:
+    """Whether :func:`aspect_graph` writes out all joint ranks."""
+    return float(n_ranks) ** n_aspects <= _LARGEST
+
+
+def clamped(node_scores: FloatArray, ranks: IntArray) -> FloatArray:
+    """Node scores in which every known aspect (rank > 0) has only its own rank left."""
+    k = node_scores.shape[2]
+    other = (ranks[:, :, None] > 0) & (ranks[:, :, None] != np.arange(1, k + 1))
+    return np.where(other, -np.inf, node_scores)
+
+
+def joint_log_likelihood(
+    node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray, ranks: IntArray
+) -> FloatArray:
+    """log p of the known ranks of each text, shape (n_texts,); missing ranks (0) are summed over."""
+    whole = aspect_graph(node_scores, pair_scores, equal_scores)
+    held = aspect_graph(clamped(node_scores, ranks), pair_scores, equal_scores)
+    return held.log_partition - whole.log_partition

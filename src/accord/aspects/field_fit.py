@@ -1,10 +1,12 @@
-"""A conditional random field over the aspects of a text: nodes from ordinal models, edges between every two aspects.
+"""How the field over the aspects of a text is learnt, and whether its own marginals are taken.
 
 Nodes are linear in their inputs, with separate weights for every threshold. The inputs may be the texts themselves
-(end-to-end training), or the out-of-fold logits of ordinal models of all aspects (two-stage). Either way the node
-weights are learnt together with the edges. A missing score is summed over, not filled in.
+(end-to-end training), or the out-of-fold logits of ordinal models of all aspects, whose log probabilities the nodes
+start from (two-stage). Either way the node weights are learnt together with the edges. The edges of all pairs share
+one table by distance of ranks, and each pair learns what it adds. A missing score is summed over, not filled in.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -12,9 +14,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from accord.aspects.field import aspect_graph, aspect_pairs
+from accord.aspects.field import aspect_graph, aspect_pairs, clamped
+from accord.aspects.ordinal import folds
+from accord.aspects.prank import text_losses
 from accord.engines.convergence import Convergence
-from accord.errors import InputError
 from accord.fitting.blocked import summed_loss
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.scale.partition import MOST_BLOCKS, cut
@@ -22,23 +25,35 @@ from accord.scale.workers import Workers
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
-    "EDGES", "AspectCRF", "Edges", "Whitening", "aspect_crf_loss", "clamped", "crf_scores", "edge_basis",
-    "fit_aspect_crf", "joint_log_likelihood", "whitened", "whitening",
+    "EDGES", "AspectCRF", "Coupling", "Edges", "Whitening", "aspect_crf_loss", "choose_marginals", "crf_scores",
+    "edge_basis", "fit_aspect_crf", "shared_basis", "whitened", "whitening",
 ]  # fmt: skip
 
 Edges = Literal["full", "near", "none"]
 EDGES: tuple[Edges, ...] = ("full", "near", "none")
 BLOCK_TEXTS = 1000
+_FEWEST_FOR_FIELD = 200  # texts; with fewer, the nodes' marginals are taken
+_MOST_CHOSEN_ON = 4000  # texts; with more, the choice between nodes and field rests on a third of them
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """Ranking loss of texts that were held out: of the nodes alone, and of the field's own marginals."""
+
+    nodes: float
+    field: float
+    taken: str  # "nodes": the field keeps the nodes' marginals; "field": it has its own
 
 
 @dataclass(frozen=True, eq=False)
 class AspectCRF:
-    """A fitted field: node[i, r] = Σ_{q<r} w[i, q]·x + preference[i, r], and the edges."""
+    """A fitted field: node[i, r] = slope·offset[i, r] + Σ_{q<r} w[i, q]·x + preference[i, r], and the edges."""
 
     weights: FloatArray  # (n_inputs, n_aspects, n_ranks − 1): what each input says of passing each threshold
     preference: FloatArray  # (n_aspects, n_ranks)
     pair_scores: FloatArray  # (n_pairs, n_ranks, n_ranks)
     equal_weights: FloatArray  # (n_agreement_features,): text evidence that all aspects are equal
+    slope: float  # of the log probabilities that the nodes start from, above 0
     convergence: Convergence
 
 
@@ -70,29 +85,19 @@ def edge_basis(edges: Edges, n_ranks: int) -> FloatArray:
         return np.eye(n_ranks**2)
     if edges == "near":
         return np.stack([apart == 0, apart == 1, apart > 1], axis=1).astype(np.float64)
-    if edges == "none":
-        return np.zeros((n_ranks**2, 0))
-    raise InputError(f"edges are one of {', '.join(EDGES)}; got {edges!r}.")
+    return np.zeros((n_ranks**2, 0))
 
 
-def clamped(node_scores: FloatArray, ranks: IntArray) -> FloatArray:
-    """Node scores in which every known aspect (rank > 0) has only its own rank left."""
-    k = node_scores.shape[2]
-    other = (ranks[:, :, None] > 0) & (ranks[:, :, None] != np.arange(1, k + 1))
-    return np.where(other, -np.inf, node_scores)
+def shared_basis(edges: Edges, n_ranks: int) -> FloatArray:
+    """The same for the table that all pairs share: ranks 0, 1 and 2 apart, shape (k², n_weights)."""
+    ranks = np.arange(n_ranks)
+    apart = np.abs(ranks[:, None] - ranks).ravel()
+    nearest = range(min(3, n_ranks - 1) if edges != "none" else 0)
+    return np.stack([apart == d for d in nearest], axis=1).astype(np.float64) if nearest else np.zeros((n_ranks**2, 0))
 
 
 def _all_equal(ranks: IntArray) -> BoolArray:
     return np.asarray((ranks == ranks[:, :1]).all(axis=1))
-
-
-def joint_log_likelihood(
-    node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray, ranks: IntArray
-) -> FloatArray:
-    """log p of the known ranks of each text, shape (n_texts,); missing ranks (0) are summed over."""
-    whole = aspect_graph(node_scores, pair_scores, equal_scores)
-    held = aspect_graph(clamped(node_scores, ranks), pair_scores, equal_scores)
-    return held.log_partition - whole.log_partition
 
 
 def aspect_crf_loss(
@@ -136,9 +141,10 @@ def fit_aspect_crf(
     *,
     n_ranks: int,
     edges: Edges = "full",
+    offset: FloatArray | None = None,
     agreement: FloatArray | None = None,
-    penalty: float = 10.0,
-    edge_penalty: float = 1.0,
+    penalty: float = 30.0,
+    edge_penalty: float = 3.0,
     max_iter: int = 500,
     tol: float = 1e-4,
     workers: Workers | None = None,
@@ -155,10 +161,12 @@ def fit_aspect_crf(
     n_ranks : int
     edges : {"full", "near", "none"}
         A weight for every two ranks of every two aspects; or for same, near (one apart) and apart; or none.
+    offset : array of shape (n_texts, n_aspects, n_ranks), optional
+        Log probabilities that the nodes start from.
     agreement : array of shape (n_texts, n_agreement_features), optional
         Evidence in the text that its aspects agree.
     penalty, edge_penalty : float
-        L2 strengths of the node weights; and of edges and agreement weights.
+        L2 strengths of the node weights; and of what each pair adds to the shared edges, and of agreement weights.
     max_iter : int
     tol : float
         Largest gradient entry, a text, at which the fit counts as done.
@@ -168,13 +176,18 @@ def fit_aspect_crf(
     x = sp.csr_array(x, dtype=np.float64) if sp.issparse(x) else np.asarray(x, dtype=np.float64)
     n, k = x.shape[0], n_ranks
     evidence = np.zeros((n, 0)) if agreement is None else np.asarray(agreement, dtype=np.float64)
-    layout = _Layout(x.shape[1], ranks.shape[1], k, evidence.shape[1], edge_basis(edges, k))
-    sizes = layout.sizes
+    layout = _Layout(x.shape[1], ranks.shape[1], k, evidence.shape[1], edge_basis(edges, k), shared_basis(edges, k))
     counts = (ranks[:, :, None] == np.arange(1, k + 1)).sum(axis=0) + 0.5
-    preference = np.log(counts / counts.sum(axis=1, keepdims=True))
-    start = np.concatenate([np.zeros(sizes[0]), preference.ravel(), np.zeros(sizes[2] + sizes[3])])
-    strength = np.repeat([penalty, 1e-3, edge_penalty, edge_penalty], sizes)
-    blocks = [_Part(x[part], evidence[part], ranks[part]) for part in cut(np.ones(n), BLOCK_TEXTS, most=MOST_BLOCKS)]
+    start = np.zeros(sum(layout.sizes))
+    if offset is None:
+        start[layout.places(1)] = np.log(counts / counts.sum(axis=1, keepdims=True)).ravel()
+        offset = np.zeros((n, ranks.shape[1], k))
+    # Shared weights and the logarithm of the slope are held lightly: many texts speak for each.
+    strength = np.repeat(
+        [penalty, 1e-3 if not offset.any() else 1.0, edge_penalty, edge_penalty, 0.1, 1.0], layout.sizes
+    )
+    parts = cut(np.ones(n), BLOCK_TEXTS, most=MOST_BLOCKS)
+    blocks = [_Part(x[part], offset[part], evidence[part], ranks[part]) for part in parts]
     with (workers or Workers()).open(blocks) as opened:
         loss = summed_loss(partial(_part_loss, layout=layout), opened)
         best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)
@@ -186,6 +199,7 @@ class _Part:
     """Some of the texts."""
 
     x: Any  # (n_texts, n_inputs)
+    offset: FloatArray  # (n_texts, n_aspects, n_ranks)
     evidence: FloatArray  # (n_texts, n_agreement_features)
     ranks: IntArray  # (n_texts, n_aspects)
 
@@ -204,6 +218,7 @@ class _Layout:
     n_ranks: int
     n_evidence: int
     basis: FloatArray  # (n_ranks², n_edge_weights)
+    shared: FloatArray  # (n_ranks², n_shared_weights)
 
     @property
     def n_pairs(self) -> int:
@@ -212,23 +227,36 @@ class _Layout:
     @property
     def sizes(self) -> list[int]:
         d, m, k = self.n_inputs, self.n_aspects, self.n_ranks
-        return [d * m * (k - 1), m * k, self.n_pairs * self.basis.shape[1], self.n_evidence]
+        edges = self.n_pairs * self.basis.shape[1]
+        return [d * m * (k - 1), m * k, edges, self.n_evidence, self.shared.shape[1], 1]
 
-    def unpack(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        text, preference, pair, equal = np.split(weights, np.cumsum(self.sizes)[:-1])
+    def places(self, part: int) -> slice:
+        """Where one of the parts stands among the flat weights."""
+        ends = np.cumsum([0, *self.sizes])
+        return slice(int(ends[part]), int(ends[part + 1]))
+
+    def unpack(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
+        text, preference, pair, equal, shared, log_slope = (weights[self.places(part)] for part in range(6))
         m, k = self.n_aspects, self.n_ranks
-        table = (pair.reshape(self.n_pairs, self.basis.shape[1]) @ self.basis.T).reshape(self.n_pairs, k, k)
-        return text.reshape(self.n_inputs, m, k - 1), preference.reshape(m, k), table, equal
+        table = pair.reshape(self.n_pairs, self.basis.shape[1]) @ self.basis.T + self.shared @ shared
+        table = table.reshape(self.n_pairs, k, k)
+        return (
+            text.reshape(self.n_inputs, m, k - 1), preference.reshape(m, k), table, equal, float(np.exp(log_slope[0]))
+        )  # fmt: skip
 
 
 def _part_loss(weights: FloatArray, part: _Part, *, layout: _Layout) -> tuple[float, FloatArray]:
     """What some of the texts add to the loss, and its gradient by the flat weights."""
-    text, preference, table, equal = layout.unpack(weights)
-    nodes = _nodes(part.x, text, preference)
+    text, preference, table, equal, slope = layout.unpack(weights)
+    nodes = _nodes(part.x, text, preference) + slope * part.offset
     value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, part.evidence @ equal, part.ranks)
     by_text = np.asarray(part.x_transposed @ (by_node @ _above(layout.n_ranks).T).reshape(len(part.ranks), -1))
-    by_edge = by_pair.reshape(layout.n_pairs, layout.n_ranks**2) @ layout.basis
-    parts = [by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge.ravel(), part.evidence.T @ by_equal]
+    by_edge = by_pair.reshape(layout.n_pairs, layout.n_ranks**2)
+    by_slope = slope * (by_node * part.offset).sum()
+    parts = [
+        by_text.ravel(), by_node.sum(axis=0).ravel(), (by_edge @ layout.basis).ravel(), part.evidence.T @ by_equal,
+        by_edge.sum(axis=0) @ layout.shared, [by_slope],
+    ]  # fmt: skip
     return value, np.concatenate(parts)
 
 
@@ -243,7 +271,44 @@ def _nodes(x: Any, weights: FloatArray, preference: FloatArray) -> FloatArray:
     return np.asarray(passed @ _above(thresholds + 1) + preference)
 
 
-def crf_scores(crf: AspectCRF, x: Any, agreement: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Node scores (n_texts, n_aspects, n_ranks) and scores of one mind (n_texts,) of new texts."""
+def crf_scores(
+    crf: AspectCRF, x: Any, offset: FloatArray | None = None, agreement: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Node scores (n_texts, n_aspects, n_ranks) and scores of equal ranks (n_texts,) of new texts."""
     equal = np.zeros(x.shape[0]) if agreement is None else agreement @ crf.equal_weights
-    return _nodes(x, crf.weights, crf.preference), equal
+    nodes = _nodes(x, crf.weights, crf.preference)
+    return nodes if offset is None else nodes + crf.slope * offset, equal
+
+
+def choose_marginals(
+    fit: Callable[..., AspectCRF],
+    inputs: FloatArray,
+    log_p: FloatArray,
+    evidence: FloatArray | None,
+    ranks: IntArray,
+    *,
+    texts: IntArray,
+    decode: Callable[[FloatArray], IntArray],
+    rng: np.random.Generator,
+) -> Coupling:
+    """Whether the field's own marginals are better than those of its nodes, on texts that were held out.
+
+    ``fit`` is :func:`fit_aspect_crf` with its settings; the other arguments are those of the whole fit.
+    """
+    if int(texts.max()) < 2:
+        return Coupling(np.nan, np.nan, "nodes")
+    parts = list(folds(ranks, 3, rng, texts))
+    nodes: list[FloatArray] = []
+    field: list[FloatArray] = []
+    for train, test in parts if len(ranks) <= _MOST_CHOSEN_ON else parts[:1]:
+        told = [None if evidence is None else evidence[part] for part in (train, test)]
+        crf = fit(inputs[train], ranks[train], offset=log_p[train], agreement=told[0], max_iter=150, tol=3e-4)
+        scores, equal = crf_scores(crf, inputs[test], log_p[test], told[1])
+        for kept, p in ((nodes, np.exp(log_p[test])), (field, aspect_graph(scores, crf.pair_scores, equal).nodes)):
+            kept.append(text_losses(ranks[test], decode(p)))
+    alone, joint = np.concatenate(nodes), np.concatenate(field)
+    gain = alone - joint
+    # A few dozen texts cannot tell; below a thousand the gain must be beyond doubt.
+    errors = 2.0 if len(gain) < 1000 else 1.0
+    clear = len(gain) >= _FEWEST_FOR_FIELD and gain.mean() > errors * gain.std() / np.sqrt(len(gain))
+    return Coupling(float(alone.mean()), float(joint.mean()), "field" if clear else "nodes")

@@ -19,7 +19,12 @@ from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import sigmoid
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["Logits", "fit_calibration", "fit_logits", "logit_scores"]
+__all__ = ["Logits", "base_logits", "fit_calibration", "fit_logits", "logit_scores"]
+
+
+def base_logits(targets: IntArray) -> FloatArray:
+    """Log odds of the base rates, held away from 0 and 1 by half a text on either side; shape (n_outputs,)."""
+    return np.asarray(logit(((targets == 1).sum(axis=0) + 0.5) / ((targets >= 0).sum(axis=0) + 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +121,7 @@ def fit_logits(
     x = sp.csr_array(x, dtype=np.float64)
     targets = np.ascontiguousarray(targets, dtype=np.int8)
     known = targets >= 0
-    # The base rate, held away from 0 and 1 by half a text on either side.
-    offset = logit(((targets == 1).sum(axis=0) + 0.5) / (known.sum(axis=0) + 1.0))
+    offset = base_logits(targets)
     squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() + 1.0  # the 1 is the intercept's
     dual: FloatArray = np.zeros(targets.shape) if start is None else np.where(known, start, 0.0)
     first: tuple[FloatArray, FloatArray, FloatArray] = (
@@ -144,7 +148,13 @@ def logit_scores(model: Logits, x: Any) -> FloatArray:
 
 
 def fit_calibration(
-    scores: FloatArray, targets: IntArray, *, penalty: float = 10.0, max_iter: int = 50, tol: float = 1e-6
+    scores: FloatArray,
+    targets: IntArray,
+    *,
+    penalty: float = 10.0,
+    offset: FloatArray | None = None,
+    max_iter: int = 50,
+    tol: float = 1e-6,
 ) -> FloatArray:
     """Binary logits on a few dense scores by Newton's method; the intercept is free.
 
@@ -156,6 +166,8 @@ def fit_calibration(
     penalty : float
         L2 strength. It also keeps an output whose targets are all alike finite, but for its intercept, which is then
         the log odds of half a text.
+    offset : array of shape (n_texts, n_outputs), optional
+        Logits that are there already; the weights are those of what is added to them.
 
     Returns
     -------
@@ -173,19 +185,23 @@ def fit_calibration(
         middle = f.mean(axis=0) if len(f) else np.eye(inputs.shape[1])[-1]
         f, d = np.vstack([f, middle, middle]), np.append(targets[seen, j], [0, 1])
         mass = np.append(np.ones(int(seen.sum())), [0.5, 0.5])
-        step = partial(_newton, f=f, d=d, mass=mass, ridge=ridge)
+        known = np.zeros(int(seen.sum())) if offset is None else offset[seen, j]
+        known = np.append(known, np.full(2, known.mean() if len(known) else 0.0))
+        step = partial(_newton, f=f, d=d, mass=mass, ridge=ridge, offset=known)
         weights[:, j], _ = iterate(step, np.zeros(inputs.shape[1]), max_iter=max_iter, tol=tol)
     return weights
 
 
-def _newton(w: FloatArray, *, f: FloatArray, d: FloatArray, mass: FloatArray, ridge: FloatArray) -> FloatArray:
+def _newton(
+    w: FloatArray, *, f: FloatArray, d: FloatArray, mass: FloatArray, ridge: FloatArray, offset: FloatArray
+) -> FloatArray:
     """A Newton step, halved until the penalised loss does not rise."""
 
     def loss(v: FloatArray) -> float:
-        z = f @ v
+        z = offset + f @ v
         return float(mass @ (np.logaddexp(0.0, z) - d * z) + 0.5 * ridge @ v**2)
 
-    p = sigmoid(f @ w)
+    p = sigmoid(offset + f @ w)
     hessian = (f * (mass * p * (1.0 - p))[:, None]).T @ f + np.diag(ridge + 1e-9)
     step = np.linalg.solve(hessian, f.T @ (mass * (p - d)) + ridge * w)
     before, size = loss(w), 1.0

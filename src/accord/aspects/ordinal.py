@@ -1,8 +1,10 @@
 """Ordinal models of ranks 1..k: one question "is it above r?" for each threshold r and aspect.
 
 - Cumulative logits: every threshold of every aspect has weights of its own.
-- Stacked: the cumulative logits of *all* aspects, taken out of fold, are the inputs of a second, small logit for each
-  threshold. It calibrates them, and lets each aspect learn from the others.
+- Stacked: the cumulative logits of *all* aspects, taken out of fold, are the inputs of a second stage, which calibrates
+  them and lets each aspect learn from the others. Its start are four slopes, none below 0, that all aspects and
+  thresholds share: of a threshold's own logit, and of the means over thresholds, over aspects and over both. With few
+  texts that is all; with more, each threshold learns weights of its own around them, if that is better out of fold.
 - All-threshold: one weight vector an aspect, shared by its thresholds [RS05].
 """
 
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from accord.aspects.logits import fit_calibration, fit_logits, logit_scores
+from accord.aspects.logits import base_logits, fit_calibration, fit_logits, logit_scores
 from accord.engines.convergence import Convergence
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
@@ -22,9 +24,9 @@ from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "NODES", "OrdinalLogits", "all_threshold_loss", "choose_penalty", "fit_all_threshold", "fit_cumulative",
-    "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks", "ordinal_logits", "ordinal_probabilities",
-    "rank_probabilities", "threshold_targets",
+    "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "choose_penalty", "fit_all_threshold",
+    "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks", "ordinal_logits",
+    "ordinal_probabilities", "rank_probabilities", "threshold_targets",
 ]  # fmt: skip
 
 
@@ -37,6 +39,7 @@ class OrdinalLogits:
     mixing: FloatArray  # (n_scores, n_aspects · (n_ranks − 1))
     mixed_bias: FloatArray  # (n_aspects · (n_ranks − 1),)
     n_aspects: int
+    choice: "StackChoice | None" = None  # of stacked logits
 
 
 def threshold_targets(ranks: IntArray, n_ranks: int) -> IntArray:
@@ -68,13 +71,30 @@ def mode_ranks(probabilities: FloatArray) -> IntArray:
     return 1 + np.asarray(probabilities.argmax(axis=-1))
 
 
-def folds(n: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
-    """Positions (training, held out) of a random partition into ``n_folds`` parts."""
+def folds(
+    ranks: IntArray, n_folds: int, rng: np.random.Generator, texts: IntArray | None = None
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Positions (training, held out) of a random partition into ``n_folds`` parts that are alike in their mean ranks.
+
+    A part with high ranks leaves low ones to train on, so that in random parts of few texts the base rates of training
+    and held-out texts run against each other. Rows with the same code in ``texts`` (n,) stay together.
+    """
+    texts = np.arange(len(ranks)) if texts is None else texts
+    n = int(texts.max(initial=-1)) + 1
     if not 2 <= n_folds <= n:
         raise InputError(f"cross-fitting needs at least 2 folds and a text for each; got {n_folds} folds of {n} texts.")
+    known = ranks > 0
+    mean = ranks.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    level = np.bincount(texts, weights=mean, minlength=n) / np.maximum(np.bincount(texts, minlength=n), 1)
     order = rng.permutation(n)
-    for part in np.array_split(order, n_folds):
-        yield np.setdiff1d(order, part), np.sort(part)
+    order = order[np.argsort(level[order], kind="stable")]
+    part = np.empty(n, dtype=np.int64)
+    for first in range(0, n, n_folds):
+        block = order[first : first + n_folds]
+        part[block] = rng.permutation(n_folds)[: len(block)]
+    of_row = part[texts]
+    for place in range(n_folds):
+        yield np.flatnonzero(of_row != place), np.flatnonzero(of_row == place)
 
 
 def _plain(weights: FloatArray, bias: FloatArray, n_aspects: int) -> OrdinalLogits:
@@ -90,22 +110,43 @@ def fit_cumulative(
 
 
 def choose_penalty(
-    x: Any, ranks: IntArray, penalties: tuple[float, ...], *, n_ranks: int, n_folds: int, rng: np.random.Generator
+    x: Any,
+    ranks: IntArray,
+    penalties: tuple[float, ...],
+    *,
+    n_ranks: int,
+    n_folds: int,
+    rng: np.random.Generator,
+    texts: IntArray | None = None,
 ) -> float:
     """The penalty of cumulative logits with the least out-of-fold log loss."""
     targets = threshold_targets(ranks, n_ranks)
     x = sp.csr_array(x)
-    parts = list(folds(len(ranks), n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
 
     def held_out_loss(penalty: float) -> float:
         total = 0.0
         for train, test in parts:
             z = logit_scores(fit_logits(x[train], targets[train], penalty=penalty, rng=rng), x[test])
-            known = targets[test] >= 0
-            total += float((np.logaddexp(0.0, z) - targets[test] * z)[known].sum())
+            total += _log_loss(z, targets[test])
         return total
 
     return min(penalties, key=held_out_loss)
+
+
+def _log_loss(logits: FloatArray, targets: IntArray) -> float:
+    """Sum of logistic losses over what is known."""
+    return float((np.logaddexp(0.0, logits) - targets * logits)[targets >= 0].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class StackChoice:
+    """Log loss of one threshold, out of fold, of the ways in which logits may be stacked."""
+
+    constant: float  # the base rates alone
+    pooled: float  # four slopes for all thresholds
+    free: float  # weights of each threshold around them
+    taken: str  # "pooled" or "free"
 
 
 def fit_stacked(
@@ -114,15 +155,17 @@ def fit_stacked(
     *,
     n_ranks: int,
     penalty: float = 0.1,
-    stack_penalty: float = 10.0,
+    stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """Cumulative logits of all aspects, stacked and calibrated out of fold.
 
     The first stage of the model is the mean of the folds' weights, whose scores on new texts are spread like the
-    out-of-fold scores that the second stage was fitted on.
+    out-of-fold scores that the second stage was fitted on. Its intercepts are left to the second stage: those of a fold
+    run against the ranks that it holds out.
 
     Parameters
     ----------
@@ -131,9 +174,11 @@ def fit_stacked(
         1..n_ranks; 0 is missing.
     n_ranks : int
     penalty, stack_penalty : float
-        L2 strengths of the two stages.
+        L2 strengths of the first stage, and of what the thresholds add to the shared slopes of the second.
     n_folds : int
     rng : numpy.random.Generator
+    texts : int array of shape (n_texts,), optional
+        Rows with the same code are held out together.
     workers : Workers, optional
         Run the folds, one a worker; they do not change the result.
 
@@ -143,43 +188,105 @@ def fit_stacked(
     out_of_fold : array of shape (n_texts, n_aspects · (n_ranks − 1))
         Logits of the training texts, both stages fitted without the text's own fold.
     """
-    x = sp.csr_array(x, dtype=np.float64)
+    x, m = sp.csr_array(x, dtype=np.float64), ranks.shape[1]
     targets = threshold_targets(ranks, n_ranks)
     whole = fit_logits(x, targets, penalty=penalty, rng=rng, tol=1e-2)  # only a start for the folds
-    parts = list(folds(len(ranks), n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
     first = np.empty(targets.shape)
-    weights, bias = np.zeros_like(whole.weights), np.zeros_like(whole.bias)
+    weights = np.zeros_like(whole.weights)
     with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty)) as opened:
         fits = opened.map(_fold_logits, seed=int(rng.integers(2**32)), what="folds")
-    for (_, test), (fold_weights, fold_bias, scores) in zip(parts, fits, strict=True):
+    for (_, test), (fold_weights, scores) in zip(parts, fits, strict=True):
         first[test] = scores
         weights += fold_weights / n_folds
-        bias += fold_bias / n_folds
-    out_of_fold = np.empty_like(first)
+    pooled, free, constant = (np.empty_like(first) for _ in range(3))
     for train, test in parts:
-        second = fit_calibration(first[train], targets[train], penalty=stack_penalty)
-        out_of_fold[test] = first[test] @ second[:-1] + second[-1]
-    second = fit_calibration(first, targets, penalty=stack_penalty)
-    return OrdinalLogits(weights, bias, second[:-1], second[-1], ranks.shape[1]), out_of_fold
+        rates = base_logits(targets[train])
+        mixing, bias = _pooled_stage(first[train], targets[train], m)
+        constant[test], pooled[test] = rates, first[test] @ mixing + bias
+        mixing, bias = _free_stage(first[train], targets[train], m, mixing, bias, stack_penalty)
+        free[test] = first[test] @ mixing + bias
+    n_known = max(1, int((targets >= 0).sum()))
+    losses = [_log_loss(logits, targets) / n_known for logits in (constant, pooled, free)]
+    choice = StackChoice(losses[0], losses[1], losses[2], "free" if losses[2] < losses[1] else "pooled")
+    mixing, bias = _pooled_stage(first, targets, m)
+    if choice.taken == "free":
+        mixing, bias = _free_stage(first, targets, m, mixing, bias, stack_penalty)
+    model = OrdinalLogits(weights, np.zeros(weights.shape[1]), mixing, bias, m, choice)
+    return model, free if choice.taken == "free" else pooled
+
+
+# What the shared slopes are drawn to, and how strongly: a few dozen texts cannot tell them from 0.
+_SLOPE, _SLOPE_STRENGTH = 0.25, 10.0
+_MOST_STACKED = 64  # with more thresholds than this in all, each keeps to the shared slopes
+
+
+def _shares(n_aspects: int, n_thresholds: int) -> FloatArray:
+    """Own logit, and means over thresholds, aspects and both, as four mixing matrices of logits."""
+    own = np.eye(n_aspects), np.eye(n_thresholds)
+    mean = tuple(np.full((n, n), 1.0 / n) for n in (n_aspects, n_thresholds))
+    return np.stack([np.kron(a, r) for a, r in ((own[0], own[1]), (own[0], mean[1]), (mean[0], own[1]), mean)])
+
+
+def _pooled_stage(first: FloatArray, targets: IntArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """Mixing matrix and intercepts of logits with four slopes of at least 0 that all thresholds share."""
+    z = first.reshape(len(first), m, -1)
+    by_aspect, by_threshold = z.mean(axis=2, keepdims=True), z.mean(axis=1, keepdims=True)
+    both = by_threshold.mean(axis=2, keepdims=True)
+    inputs = np.stack([np.broadcast_to(part, z.shape) for part in (z, by_aspect, by_threshold, both)])
+    inputs = inputs.reshape(4, *first.shape)
+    rates, known = base_logits(targets), targets >= 0
+
+    def loss(packed: FloatArray) -> tuple[float, FloatArray]:
+        slopes, bias = packed[:4], packed[4:]
+        logits = np.tensordot(slopes, inputs, axes=1) + bias
+        error = np.where(known, sigmoid(logits) - targets, 0.0)
+        drawn = np.concatenate([_SLOPE_STRENGTH * (slopes - _SLOPE), bias - rates])
+        value = _log_loss(logits, targets) + 0.5 * float(drawn @ np.concatenate([slopes - _SLOPE, bias - rates]))
+        return value, np.concatenate([np.tensordot(inputs, error, axes=2), error.sum(axis=0)]) + drawn
+
+    start = np.concatenate([np.full(4, _SLOPE), rates])
+    bounds = [(0.0, None)] * 4 + [(None, None)] * len(rates)
+    best = minimise_lbfgs(loss, start, bounds=bounds, tol=1e-6 * max(1, len(first)), max_iter=200).weights
+    return np.tensordot(best[:4], _shares(m, z.shape[2]), axes=1), best[4:]
+
+
+def _free_stage(
+    first: FloatArray, targets: IntArray, m: int, mixing: FloatArray, bias: FloatArray, penalty: float
+) -> tuple[FloatArray, FloatArray]:
+    """The pooled stage with weights of each threshold around it."""
+    if first.shape[1] > _MOST_STACKED:
+        return mixing, bias
+    added = fit_calibration(first, targets, penalty=penalty, offset=first @ mixing + bias)
+    # An aspect whose own words would speak against its rank keeps to the shared slopes, which cannot.
+    n_thresholds = first.shape[1] // m
+    whole = (mixing + added[:-1]).reshape(m, n_thresholds, m, n_thresholds).sum(axis=1)
+    against = whole[np.arange(m), np.arange(m)].ravel() < 0
+    added[:, against] = 0.0
+    return mixing + added[:-1], bias + added[-1]
 
 
 def _fold_logits(
     fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights and biases of the logits of a fold's training texts, and their scores of the texts held out."""
+) -> tuple[FloatArray, FloatArray]:
+    """Weights of the logits of a fold's training texts, and their scores of the texts held out, without intercepts."""
     (train, test), (x, targets, dual, penalty) = fold, shared[0]
     fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=dual[train])
-    return fitted.weights, fitted.bias, logit_scores(fitted, x[test])
+    return fitted.weights, np.asarray(x[test] @ fitted.weights)
 
 
-def ordinal_logits(model: OrdinalLogits, x: Any) -> FloatArray:
-    """Logits of "above r" of every aspect, shape (n_texts, n_aspects · (n_ranks − 1))."""
-    return (np.asarray(x @ model.weights) + model.bias) @ model.mixing + model.mixed_bias
+def ordinal_logits(model: OrdinalLogits, x: Any, shift: FloatArray | None = None) -> FloatArray:
+    """Logits of "above r" of every aspect, shape (n_texts, n_aspects · (n_ranks − 1)).
+
+    ``shift`` (n_texts, n_scores) is what scorers add to the scores of the first stage.
+    """
+    scores = np.asarray(x @ model.weights) + model.bias
+    return (scores if shift is None else scores + shift) @ model.mixing + model.mixed_bias
 
 
-def ordinal_probabilities(model: OrdinalLogits, x: Any) -> FloatArray:
+def ordinal_probabilities(model: OrdinalLogits, x: Any, shift: FloatArray | None = None) -> FloatArray:
     """Probabilities of every rank, shape (n_texts, n_aspects, n_ranks)."""
-    return rank_probabilities(ordinal_logits(model, x), model.n_aspects)
+    return rank_probabilities(ordinal_logits(model, x, shift), model.n_aspects)
 
 
 def all_threshold_loss(
@@ -234,19 +341,20 @@ def fit_nodes(
     *,
     n_ranks: int,
     penalty: float,
-    stack_penalty: float = 10.0,
+    stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
     if kind == "stacked":
         return fit_stacked(
             x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng,
-            workers=workers,
+            texts=texts, workers=workers,
         )  # fmt: skip
     x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
     held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
-    for train, test in folds(len(ranks), n_folds, rng):
+    for train, test in folds(ranks, n_folds, rng, texts):
         held_out[test] = ordinal_logits(fit(x[train], ranks[train], n_ranks=n_ranks, penalty=penalty, rng=rng), x[test])
     return fit(x, ranks, n_ranks=n_ranks, penalty=penalty, rng=rng), held_out

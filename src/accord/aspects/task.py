@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from accord.aspects import AspectRanker
+from accord.aspects.estimator import ORDINALS, AspectRanker
 from accord.data.documents import Items
 from accord.data.project import Project
 from accord.data.table_rows import project_of_rows
@@ -20,56 +20,86 @@ __all__ = ["TASK", "explain", "predict", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> AspectRanker:
-    """Fit an :class:`~accord.aspects.AspectRanker` on the texts and scores of a project."""
+    """Fit an :class:`~accord.aspects.AspectRanker` on the texts and scores of a project.
+
+    Where several people scored, each of them is a row of their own, so that the model learns who is harsh and who is
+    lenient. Perceptron rankers take the mean of their scores.
+    """
     ratings = project.ratings()
-    given = {"n_ranks": ratings.n_ranks, "random_state": 0, **settings}
-    ranker = configured(AspectRanker, given)
+    ranker = configured(AspectRanker, {"n_ranks": ratings.n_ranks, **settings})
     progress("training", 0, 1)
-    ranker.fit(_texts(ratings.items), pd.DataFrame(ratings.ranks, columns=list(ratings.aspects)))
+    texts, ranks, annotator = _texts(ratings.items), ratings.ranks, None
+    people = _by_person(project) if ranker.model in ORDINALS else None
+    if people is not None:
+        rows, ranks, annotator = people
+        texts = [texts[row] for row in rows]
+    ranker.fit(texts, pd.DataFrame(ranks, columns=list(ratings.aspects)), annotator=annotator)
     progress("training", 1, 1)
     return ranker
 
 
-def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
-    """One row a text and aspect.
+def _by_person(project: Project) -> tuple[IntArray, IntArray, AnyArray] | None:
+    """Text, ranks and person of each row where more than one person scored; several scores of one cell are averaged."""
+    scores = project.frames()["judgements"]
+    scores = scores[(scores["kind"] == "score") & scores["value"].notna()]
+    if scores["annotator_id"].nunique() < 2:
+        return None
+    cells = pd.DataFrame(
+        {
+            "item": project.items().positions(scores["item_id"].to_numpy(object)),
+            "person": scores["annotator_id"].astype(object).where(scores["annotator_id"].notna(), "").to_numpy(object),
+            "aspect": scores["aspect"].astype(object).to_numpy(object),
+            "value": scores["value"].astype(float).to_numpy(),
+        }
+    )
+    table = cells.pivot_table(index=["item", "person"], columns="aspect", values="value", aggfunc="mean")
+    table = table[[str(name) for name in project.ratings().aspects]]
+    ranks = np.floor(table.to_numpy() + 0.5)
+    people = table.index.get_level_values("person").to_numpy(object)
+    return (
+        table.index.get_level_values("item").to_numpy(),
+        np.where(np.isnan(ranks), 0, ranks).astype(np.int64),
+        np.array([None if name == "" else name for name in people], dtype=object),
+    )
 
-    ``rank`` is predicted from the text alone, with its ``probability``; ``p_one_mind`` is the chance that all aspects
-    of the text have the same rank; ``score`` is what people gave, if they did. Where people scored other aspects of the
-    text but not this one, ``rank_given_scores`` is inferred from the text and those scores (field over aspects only).
+
+def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
+    """One row a text and aspect: ``item_id, aspect, rank, probability, given, p_all_equal, p.1, p.2, …``.
+
+    Ranks that people gave are kept (``given``), and the ranks of the other aspects of the text are inferred from the
+    text and from those. ``p_all_equal`` is the probability that all aspects of the text have the same rank. Perceptron
+    rankers have no probabilities of ranks, and nothing is inferred from given ranks.
     """
     items = project.items()
-    texts = _texts(items)
-    n, m = items.n_items, len(model.aspects_)
-    ranks = model.predict(texts).reshape(n, m)
+    texts, known = _texts(items), _known(model, project)
+    n, m, k = items.n_items, len(model.aspects_), model.n_ranks
+    given = known > 0
+    if model.model in ORDINALS:
+        p = model.predict_proba(texts, known=known).reshape(n, m, k)
+        ranks = model.predict(texts, known=known).reshape(n, m)
+        equal = model.predict_all_equal(texts, known=known)
+    else:
+        p = np.where(given[:, :, None], np.arange(1, k + 1) == known[:, :, None], np.nan)
+        ranks = np.where(given, known, model.predict(texts).reshape(n, m))
+        equal = model.predict_all_equal(texts) if model.agreement_ is not None else np.full(n, np.nan)
     columns: dict[str, Any] = {
         "item_id": np.repeat(items.ids, m),
         "aspect": np.tile(np.array(model.aspects_, dtype=object), n),
         "rank": ranks.ravel(),
+        "probability": np.take_along_axis(p, ranks[:, :, None] - 1, axis=2).ravel(),
+        "given": given.ravel(),
+        "p_all_equal": np.repeat(equal, m),
     }
-    if model.model in ("ordinal", "ordinal_crf"):
-        p = model.predict_proba(texts).reshape(n, m, -1)
-        columns["probability"] = np.take_along_axis(p, ranks[:, :, None] - 1, axis=2).ravel()
-    if model.model in ("ordinal", "ordinal_crf") or model.agreement_ is not None:
-        columns["p_one_mind"] = np.repeat(model.predict_one_mind(texts), m)
-    known = _known(model, project)
-    if known.any():
-        columns["score"] = _where(known > 0, known)
-        if model.model == "ordinal_crf":
-            inferred = model.predict(texts, known=known).reshape(n, m)
-            columns["rank_given_scores"] = _where((known == 0) & (known > 0).any(axis=1, keepdims=True), inferred)
+    columns |= {f"p.{rank}": p[:, :, rank - 1].ravel() for rank in range(1, k + 1)}
     return pd.DataFrame(columns)
 
 
-def _where(shown: AnyArray, values: IntArray) -> pd.Series:
-    """Whole numbers where they are shown, missing elsewhere, as one column."""
-    return pd.Series(values.ravel(), dtype="Int64").where(shown.ravel())
-
-
 def explain(model: AspectRanker, project: Project, target: str) -> pd.DataFrame:
-    """The words behind each aspect of one text and the evidence of one mind, strongest first."""
+    """The words and the given ranks of other aspects behind each aspect of one text: ``reason, effect, kind``."""
     items = project.items()
-    text = _texts(items)[int(items.positions([target])[0])]
-    return model.explain(text).to_table()
+    row = int(items.positions([target])[0])
+    known = _known(model, project)[row]
+    return model.explain(_texts(items)[row], known=known if model.model in ORDINALS and known.any() else None)
 
 
 def _texts(items: Items) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import float_column, frozen, id_column, look_up
+from accord.data.columns import derived, float_column, frozen, id_column, look_up
 from accord.data.documents import Items
 from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
@@ -17,7 +17,13 @@ __all__ = ["AspectRatings", "whole_ranks"]
 
 
 def whole_ranks(values: Any, aspects: Sequence[str] | ObjectArray, n_ranks: int) -> IntArray:
-    """Ranks 1..n_ranks as small integers, 0 where missing, shape (n, n_aspects); anything else is refused."""
+    """Ranks 1..n_ranks as integers, 0 where missing, shape (n, n_aspects); anything else is refused.
+
+    Examples
+    --------
+    >>> whole_ranks([[5.0, 0.0]], ["food", "service"], 5).tolist()
+    [[5, 0]]
+    """
     values = np.asarray(values)
     bad = (values < 0) | (values > n_ranks) | (values != np.floor(values))
     if bad.any():
@@ -26,7 +32,7 @@ def whole_ranks(values: Any, aspects: Sequence[str] | ObjectArray, n_ranks: int)
             f"a rank must be a whole number in 1..{n_ranks}, or 0 if missing; row {row + 1} has "
             f"{values[row, column]:g} for {aspects[column]!r}. Correct it or set n_ranks."
         )
-    return values.astype(np.int8)
+    return values.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,14 @@ class AspectRatings:
     ranks : int array of shape (n_items, n_aspects)
     n_ranks : int
         k, the highest rank.
+
+    Examples
+    --------
+    >>> from accord import AspectRatings, Items
+    >>> scores = {"item_id": ["r1", "r1", "r2"], "aspect": ["food", "service", "food"], "value": [5, 2, 3]}
+    >>> ratings = AspectRatings.from_table(scores, Items(["r1", "r2"]))
+    >>> ratings.aspects.tolist(), ratings.ranks.tolist()
+    (['food', 'service'], [[5, 2], [3, 0]])
     """
 
     items: Items
@@ -67,7 +81,7 @@ class AspectRatings:
 
     def subset(self, rows: AnyArray) -> "AspectRatings":
         """Some of the texts (positions or a mask)."""
-        return AspectRatings(self.items.subset(rows), self.aspects, self.ranks[rows], self.n_ranks)
+        return derived(self, items=self.items.subset(rows), ranks=self.ranks[rows])
 
     @classmethod
     def from_table(cls, table: Any, items: Items, *, n_ranks: int = 5) -> "AspectRatings":

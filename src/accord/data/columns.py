@@ -1,7 +1,8 @@
 """Columns of records: checked once, then read-only."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ __all__ = [
     "annotator_columns",
     "annotator_ids",
     "codes_of",
+    "derived",
     "float_column",
     "frozen",
     "id_column",
@@ -25,6 +27,18 @@ __all__ = [
     "unique_ids",
     "whole_numbers",
 ]
+
+
+Record = TypeVar("Record")
+
+
+def derived(record: Record, **changes: Any) -> Record:
+    """A record with some of its columns replaced by parts of them: what was checked once is not checked again."""
+    new = object.__new__(type(record))
+    columns = {entry.name: getattr(record, entry.name) for entry in fields(record)}  # type: ignore[arg-type]
+    for name, column in {**columns, **changes}.items():
+        object.__setattr__(new, name, read_only(column) if isinstance(column, np.ndarray) else column)
+    return new
 
 
 def frozen(array: AnyArray) -> AnyArray:
@@ -72,7 +86,13 @@ def id_column(values: Any, *, what: str) -> ObjectArray:
 
 
 def unique_ids(values: Any, *, what: str) -> ObjectArray:
-    """Ids as strings, each occurring once, shape (n,)."""
+    """Ids as strings, each occurring once, shape (n,).
+
+    Examples
+    --------
+    >>> unique_ids([1, "b"], what="item").tolist()
+    ['1', 'b']
+    """
     column = id_column(values, what=what)
     codes, names = pd.factorize(column)
     if len(names) < len(column):
@@ -154,7 +174,14 @@ def whole_numbers(values: Any, *, what: str) -> IntArray:
 
 
 def codes_of(values: Any) -> tuple[IntArray, ObjectArray]:
-    """Integer codes (n,) and the names they stand for, in order of first appearance; missing values become −1."""
+    """Integer codes (n,) and the names they stand for, in order of first appearance; missing values become −1.
+
+    Examples
+    --------
+    >>> codes, names = codes_of(["ann", None, "bob", "ann"])
+    >>> codes.tolist(), names.tolist()
+    ([0, -1, 1, 0], ['ann', 'bob'])
+    """
     codes, names = _factorised(values)
     # Ids are strings: the number 1 and the text "1" are one name.
     same, written = pd.factorize(_object_array([str(name) for name in names]))
@@ -176,6 +203,11 @@ def look_up(ids: Any, known: Mapping[str, int]) -> IntArray:
     """Positions of ids in a known list, shape (n,), −1 where an id is not known.
 
     Each different id is looked up once, so that ten million votes between a thousand items are fast.
+
+    Examples
+    --------
+    >>> look_up(["b", "z"], {"a": 0, "b": 1}).tolist()
+    [1, -1]
     """
     codes, names = _factorised(ids)
     places = np.fromiter((known.get(str(name), -1) for name in names), np.int32, len(names))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from accord.data.columns import frozen, positions, read_only, text_column, unique_ids
+from accord.data.columns import frozen, look_up, positions, read_only, text_column, unique_ids
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
@@ -38,6 +38,16 @@ class Items:
     authors : array of shape (n_items,), optional
     meta : mapping of name to array of shape (n_items,), optional
         Anything else that is known of each item; carried along, never interpreted.
+
+    Examples
+    --------
+    >>> from accord import Items
+    >>> items = Items(["a", "b"], texts=["Close the street.", "Keep it open."], groups=["street", "street"])
+    >>> items.n_items, items.positions(["b"]).tolist()
+    (2, [1])
+    >>> Items.from_table({"item_id": ["a"], "text": ["Close it."], "year": [2024]}).to_table()
+      item_id       text  year
+    0       a  Close it.  2024
     """
 
     ids: ObjectArray
@@ -87,6 +97,10 @@ class Items:
     def positions(self, ids: Any, *, what: str = "item") -> IntArray:
         """Positions of ``ids`` among the items, shape (n,); an unknown id is an error that names its row."""
         return positions(ids, self._places, what=what, where="items")
+
+    def places(self, ids: Any) -> IntArray:
+        """Positions of ``ids`` among the items, shape (n,), −1 where an id is not known."""
+        return look_up(ids, self._places)
 
     def __contains__(self, item_id: object) -> bool:
         return item_id in self._places

@@ -1,12 +1,12 @@
 """Links: citations, replies and mentions between texts, with the words around them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import float_column, frozen, id_column, look_up, numbers, text_column
+from accord.data.columns import derived, float_column, frozen, id_column, look_up, numbers, text_column
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -31,6 +31,14 @@ class Links:
         Kept and written out again; no model uses them.
     contexts : array of shape (n_links,), optional
         The words around the link.
+
+    Examples
+    --------
+    >>> from accord import Links
+    >>> links = Links(["b", "c"], ["a", "z"], contexts=["as Ann said", ""])
+    >>> inside, source, target = links.among(["a", "b", "c"])
+    >>> inside.n_links, source.tolist(), target.tolist()
+    (1, [1], [0])
     """
 
     source: ObjectArray
@@ -74,10 +82,8 @@ class Links:
     def subset(self, rows: AnyArray) -> "Links":
         """Some of the links (positions or a mask)."""
 
-        def take(column: Any) -> Any:
-            return None if column is None else column[rows]
-
-        return Links(self.source[rows], self.target[rows], take(self.kinds), take(self.weights), take(self.contexts))
+        columns = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def among(self, ids: Any) -> tuple["Links", IntArray, IntArray]:
         """The links whose two ends are among ``ids``, and the positions of those ends.

@@ -17,6 +17,13 @@ def as_frame(table: Any) -> pd.DataFrame:
     """A pandas frame of a pandas, polars or Arrow table, a dictionary of columns or a list of dictionaries.
 
     The frame given is never changed; a pandas frame is returned as it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_frame(pa.table({"item_id": ["a"], "text": ["Fine."]}))
+      item_id   text
+    0       a  Fine.
     """
     if isinstance(table, pd.DataFrame):
         return table

@@ -30,6 +30,20 @@ class Threads:
         The question's text, who asked it, and the part of the forum.
     authors, labels : array of shape (n_comments,), optional
         ``None`` stands for an unknown author or a missing label.
+
+    Examples
+    --------
+    >>> from accord import Threads
+    >>> threads = Threads.from_table(
+    ...     {
+    ...         "item_id": ["c1", "c2", "c3"],
+    ...         "text": ["Ask at the desk.", "No idea.", "At noon."],
+    ...         "group_id": ["t1", "t1", "t2"],
+    ...         "label": ["Good", "Bad", None],
+    ...     }
+    ... )
+    >>> threads.n_threads, threads.offsets.tolist(), threads.subset([1]).texts.tolist()
+    (2, [0, 2, 3], ['At noon.'])
     """
 
     thread_ids: ObjectArray

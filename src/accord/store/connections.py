@@ -118,13 +118,13 @@ def get_model(connection: Connection, project_id: int) -> SavedModel | None:
 def pack_model(model: Any, project: Project) -> bytes:
     """A fitted model as the bytes of a model file."""
     with tempfile.TemporaryDirectory(prefix="accord-model-") as folder:
-        return save_model(model, Path(folder) / "model.skops", kind=project.kind, project=project).read_bytes()
+        return save_model(model, Path(folder) / "model.accord", kind=project.kind, project=project).read_bytes()
 
 
 def unpack_model(packed: bytes) -> SavedModel:
     """The model in the bytes of a model file."""
     with tempfile.TemporaryDirectory(prefix="accord-model-") as folder:
-        path = Path(folder) / "model.skops"
+        path = Path(folder) / "model.accord"
         path.write_bytes(packed)
         return load_model(path)
 

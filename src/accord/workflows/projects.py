@@ -7,7 +7,7 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.workflows.import_ import project_of_tables
 
-__all__ = ["EXAMPLES", "example_names", "open_example", "open_project"]
+__all__ = ["EXAMPLES", "open_example", "open_project"]
 
 # Name: the kind of judgement, and the tables it is made of.
 EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -20,13 +20,15 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
 _PREFIX = "example:"
 
 
-def example_names() -> list[str]:
-    """The example projects that ship with Accord."""
-    return list(EXAMPLES)
-
-
 def open_example(name: str) -> Project:
-    """One of the example projects that ship with Accord."""
+    """One of the example projects that ship with Accord.
+
+    Examples
+    --------
+    >>> from accord import open_example
+    >>> open_example("cafe-threads").threads().labels[:2].tolist()
+    ['good', 'bad']
+    """
     if name not in EXAMPLES:
         raise InputError(f"there is no example {name!r}; there are {', '.join(EXAMPLES)}.")
     kind, tables = EXAMPLES[name]
@@ -35,7 +37,14 @@ def open_example(name: str) -> Project:
 
 
 def open_project(path: str | Path, *, kind: str | None = None) -> Project:
-    """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have."""
+    """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have.
+
+    Examples
+    --------
+    >>> from accord import open_project
+    >>> open_project("example:cafe-reviews", kind="aspects").ratings().aspects.tolist()
+    ['food', 'overall', 'price', 'room', 'service']
+    """
     if str(path).startswith(_PREFIX):
         project = open_example(str(path).removeprefix(_PREFIX))
     elif Path(path).is_file() and kind is not None:

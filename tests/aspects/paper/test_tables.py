@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from accord.aspects import baselines
+from accord.aspects import AspectRanker, baselines
 from accord.aspects.paper import tables as aspects
 from accord.aspects.paper.figures import draw_figures
 from accord.aspects.paper.tables import _splits
@@ -44,6 +44,28 @@ def test_baselines_beat_the_best_constant_and_leave_out_missing_scores():
             assert ranking_loss(truth, ranks) < 0.8 * constant
 
 
+def test_rows_of_the_paper_are_those_of_the_exported_class():
+    data = aspect_ratings(400, n_ranks=5, noise=0.3, random_state=2)
+    x, y = sp.csr_array(data.ratings.items.features), data.complete.astype(np.int64)
+    parts = [slice(0, 250), slice(250, 320), slice(320, 400)]
+    split = aspects._Split(tuple(x[p] for p in parts), tuple(y[p] for p in parts), ("a", "b", "c"), 3)
+    found = aspects._run(split)
+    truth = y[parts[2]]
+    agreement = AspectRanker(model="good_grief", n_epochs=5, random_state=3).fit(*held(x, y)).agreement_
+    for row in ("prank", "sim", "gg_joint", "gg_sim"):
+        settings = {"n_epochs": 5, "agreement": agreement, "random_state": 3} | aspects.PERCEPTRON_ROWS[row]
+        ranker = AspectRanker(**settings).fit(x[:250], y[:250], development=(x[250:320], y[250:320]))
+        assert_array_equal(found.ranks[row], ranker.predict(x[320:]))
+    default = AspectRanker(random_state=3).fit(x[:250], y[:250])
+    assert_array_equal(found.ranks["default"], default.predict(x[320:]))
+    nll = -default.log_likelihood(x[320:], truth).mean()
+    assert found.figures["default", "joint_nll"] == pytest.approx(nll, abs=1e-9)
+
+
+def held(x, y):
+    return x[:250], y[:250]
+
+
 @pytest.mark.corpora
 def test_a_small_run_has_every_row_and_the_majority_figures_of_the_data(accord_data, monkeypatch):
     """Two tiny splits of we8there only: the rows are there, and constants have the known losses."""
@@ -51,7 +73,8 @@ def test_a_small_run_has_every_row_and_the_majority_figures_of_the_data(accord_d
     rows = _we8there_only()
     assert {row.table for row in rows} == {"we8there", "figure_2/we8there", "figure_3/we8there"}
     names = {row.row for row in rows if row.metric == "loss"}
-    assert {"majority_5", "majority_4", "prank", "sim", "gg_decode", "gg", "gg_oracle", "ordinal_crf", "ridge",
+    assert {"majority_5", "majority_4", "prank", "sim", "sim_others", "gg_sim", "gg_decode", "gg",
+            "gg_oracle", "ordinal_crf", "ridge",
             "ridge_thresholds", "ordinal_logistic", "multinomial", "default"} <= names  # fmt: skip
     value = {(row.row, row.metric): row for row in rows}
     # The data's README: always saying 5 costs 1.043 a score.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from accord.data.corpora import convarg
+from accord.data.corpora.locate import corpus_file, read_csv
 
 pytestmark = pytest.mark.corpora
 
@@ -88,7 +89,8 @@ def test_words_and_reasons_belong_to_their_rows(corpus, accord_data):
     words, vectors = convarg.word_vectors(accord_data)
     assert vectors.shape == (len(words), 100) == (4853, 100)  # the README
     assert len(convarg.crowd_reasons(accord_data)) == corpus.crowd_full.n_votes
-    assert set(convarg.worker_stances(accord_data)) == {"same", "opposite", "none", ""}
+    crowd = read_csv(corpus_file("convarg", "crowd_full.csv.gz", accord_data))
+    assert set(crowd["annotator_stance"]) == {"same", "opposite", "none", ""}
 
 
 def test_the_longer_text_wins_as_often_as_the_readme_says(corpus):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from accord.data.corpora import rationales
+from accord.data.corpora.locate import corpus_file, read_json_lines
 from accord.data.rationales import inside_tags, whitespace_tokens
 from accord.errors import InputError
 
@@ -34,7 +35,8 @@ def test_the_vocabulary_is_the_papers(corpus):
 
 
 def test_the_edited_texts_matter_for_the_vocabulary(corpus, accord_data):
-    original = rationales.polarity_texts(accord_data)
+    raw = read_json_lines(corpus_file("rationales", "polarity_v2_edited.jsonl.gz", accord_data))
+    original = {review["id"]: review["tokens"].split(" ") for review in raw}
     reviews = corpus.reviews
     assert set(original) == set(reviews.loc[reviews["edited"], "ids"])
     tokens = (original.get(name, own) for name, own in zip(reviews["ids"], reviews["tokens"], strict=True))

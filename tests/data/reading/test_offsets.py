@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.data.reading.offsets import from_utf16, place_span, to_utf16
+from accord.data.reading.offsets import from_utf16, place_span
+from oracles import to_utf16
 
 TEXTS = st.text(alphabet="aé\u0301😀𝔸\r\n\t", max_size=12)
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from accord.data.reading.offsets import to_utf16
 from accord.errors import InputError
 from accord.workflows.import_ import import_files, project_of_files
+from oracles import to_utf16
 
 TEXT = "\U0001f600 cafe\u0301\r\n\tthe soup \U0001d538 \u2028was superb."
 QUOTES = ("cafe\u0301", "soup", "\U0001d538", "\r\n\t", "superb")

@@ -13,7 +13,7 @@ from accord.data.pairs import Comparisons
 from accord.errors import InputError
 from accord.typing import FloatArray, ObjectArray
 
-__all__ = ["ConvArg", "comparisons", "crowd_reasons", "load", "word_vectors", "worker_stances"]
+__all__ = ["ConvArg", "comparisons", "crowd_reasons", "load", "word_vectors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +128,3 @@ def word_vectors(root: Root = None) -> tuple[ObjectArray, FloatArray]:
 def crowd_reasons(root: Root = None) -> list[str]:
     """Why each worker voted so, in their own words: one entry a vote of ``crowd_full``."""
     return [line.decode() for line in read_lines(corpus_file("convarg", "crowd_reasons.txt.gz", root))]
-
-
-def worker_stances(root: Root = None) -> ObjectArray:
-    """What side each worker took: ``same``, ``opposite``, ``none`` or empty; one entry a vote of ``crowd_full``."""
-    return read_csv(corpus_file("convarg", "crowd_full.csv.gz", root))["annotator_stance"].to_numpy(object)

@@ -13,7 +13,7 @@ from accord.data.rationales import Rationales
 from accord.errors import InputError
 from accord.typing import IntArray
 
-__all__ = ["MovieRationales", "TokenSpans", "load", "polarity_texts", "rationales_of"]
+__all__ = ["MovieRationales", "TokenSpans", "load", "rationales_of"]
 
 TokenSpans = list[tuple[int, int]]
 
@@ -115,12 +115,6 @@ def load(root: Root = None) -> MovieRationales:
         {review["id"]: _spans(review["rationales"]) or [] for review in eraser},
         [line.decode() for line in vocab],
     )
-
-
-def polarity_texts(root: Root = None) -> dict[str, list[str]]:
-    """The tokens that polarity v2.0 has for the reviews that annotator A0's data set edited, by id."""
-    raw = read_json_lines(corpus_file("rationales", "polarity_v2_edited.jsonl.gz", root))
-    return {review["id"]: review["tokens"].split(" ") for review in raw}
 
 
 def _spans(raw: list[list[int]] | None) -> TokenSpans | None:

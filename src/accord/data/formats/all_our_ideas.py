@@ -100,7 +100,7 @@ def _votes(source: Source, block: pa.RecordBatch, numbers: Any, context: Context
             "winner and loser must be the left and right choice",
             f"winner {winner[row].as_py()!r} and loser {loser[row].as_py()!r}, shown "
             f"{left[row].as_py()!r} and {right[row].as_py()!r}",
-            "Mend the ids.",
+            "Correct the ids.",
         )
     columns = {
         "item_id": pc.dictionary_encode(left),

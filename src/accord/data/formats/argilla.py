@@ -68,7 +68,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
                 said = str(error)
                 raise InputError(
                     f"a record must have the shape of its format; row {row:,} of {path}: {said[:1].lower()}{said[1:]}. "
-                    "Mend it."
+                    "Correct it."
                 ) from None
             _record(buffer, row, record, questions)
             yield from buffer.ready()

@@ -74,7 +74,7 @@ def _winners(block: pa.RecordBatch, path: Path, numbers: AnyArray, context: Cont
             int(numbers[row]),
             "the label of a comparison must be the id on its left or right",
             repr(label[row].as_py()),
-            "Mend the label or drop the row.",
+            "Correct the label or drop the row.",
         )
     return pc.dictionary_encode(value), good
 

@@ -48,7 +48,7 @@ def _preference(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
         (before, chosen), (_, rejected) = (_turns(cells.get(name), where) for name in ("chosen", "rejected"))
     except InputError:
         buffer.refuse(
-            row, "an answer is a text or a list of messages with role and content", "something else", "Mend it."
+            row, "an answer is a text or a list of messages with role and content", "something else", "Correct it."
         )
         return
     if chosen is None or rejected is None or chosen == rejected:

@@ -61,9 +61,9 @@ def _checked(decoder: "msgspec.json.Decoder[T]", piece: str | bytes, where: str)
     except RecursionError:
         raise InputError(f"JSON may not be nested more than a few hundred deep; {where} is. Flatten it.") from None
     except msgspec.ValidationError as error:
-        raise InputError(f"a record must have the shape of its format; {where}: {_said(error)}. Mend it.") from None
+        raise InputError(f"a record must have the shape of its format; {where}: {_said(error)}. Correct it.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"a record must be JSON; {where}: {_said(error)}. Mend it.") from None
+        raise InputError(f"a record must be JSON; {where}: {_said(error)}. Correct it.") from None
 
 
 def _said(error: Exception) -> str:
@@ -136,4 +136,4 @@ def _scan(scan: Any, text: str, place: int, where: str, *, ended: bool) -> int |
         unfinished = "Unterminated string" in str(error) or at >= len(text) - 16
         if unfinished and not ended:
             return None
-        raise InputError(f"a record must be JSON; {where}: {_said(error)}. Mend it.") from None
+        raise InputError(f"a record must be JSON; {where}: {_said(error)}. Correct it.") from None

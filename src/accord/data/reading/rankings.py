@@ -21,6 +21,11 @@ def comparisons_of(tiers: Sequence[Sequence[str]], *, ties: bool = False) -> lis
         Ids, the best tier first.
     ties : bool
         Whether texts of one tier were judged equal (value ½); otherwise nothing is said about them.
+
+    Examples
+    --------
+    >>> comparisons_of([["tea"], ["coffee", "water"]])
+    [('tea', 'coffee', '1'), ('tea', 'water', '1')]
     """
     pairs = [(better, worse, "1") for above, below in combinations(tiers, 2) for better in above for worse in below]
     if ties:

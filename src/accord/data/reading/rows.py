@@ -48,7 +48,13 @@ class Context:
 
 
 def text_id(text: str) -> str:
-    """The id of a text whose tool gives it none: equal texts are one item."""
+    """The id of a text whose tool gives it none: equal texts are one item.
+
+    Examples
+    --------
+    >>> text_id("Close the street.") == text_id("Close the street.")
+    True
+    """
     return "text-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -93,7 +99,7 @@ class Buffer:
             )
             return
         if len({item for tier in tiers for item in tier}) < n:
-            self.context.refuse(self.file, row, "a ranking names each text once", "one twice", "Mend the ranking.")
+            self.context.refuse(self.file, row, "a ranking names each text once", "one twice", "Correct the ranking.")
             return
         pairs = comparisons_of(tiers, ties=ties)
         for place, (better, worse, value) in enumerate(pairs, start=1):

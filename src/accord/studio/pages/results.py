@@ -7,21 +7,20 @@ import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
 
-from accord.pairs.stability import win_probability
 from accord.store import judgements as kept
 from accord.store import projects
 from accord.store.database import Connection
 from accord.store.projects import StoredItem
-from accord.store.scores import Scores, get_scores
+from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Access, Key, Studio, Viewer
-from accord.studio.pages.rendering import ago, interval_svg, pager, render, share_svg
+from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
+from accord.workflows.rank import stability_sentences
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
 _PAGE = 100
-_Z90 = 1.6448536
 Offset = Annotated[int, Query(ge=0, lt=2**31)]
 
 
@@ -30,26 +29,31 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
     """The ranking of a pairs project; the predictions of the others."""
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
-        rows = list(scores.result.get("rows", [])) if scores else []
-        shown = rows[offset : offset + _PAGE]
+        failure = get_failure(connection, access.project.id)
+        shown = result_rows(connection, access.project.id, offset=offset, limit=_PAGE)
         texts = projects.items_by_key(connection, access.project.id, [r["key"] for r in shown if r.get("key")])
     summary = scores.result.get("summary", {}) if scores else {}
     common: dict[str, Any] = {
         "rows": shown,
-        "waiting": summary.get("waiting"),
+        "waiting": _capital(summary.get("waiting") or WAITING),
+        "failure": failure_sentence(failure, is_owner=access.may("owner")),
         "n_judgements": scores.n_judgements if scores else 0,
         "model_version": scores.model_version if scores else 0,
         "fitted_ago": ago(scores.fitted_at) if scores else "",
-        "pager": pager(request, offset=offset, limit=_PAGE, total=len(rows)),
+        "pager": pager(request, offset=offset, limit=_PAGE, total=scores.n_rows if scores else 0),
     }
     if access.project.kind == "pairs":
-        return _ranking(request, access, rows, shown, texts, summary, common)
+        return _ranking(request, access, shown, texts, summary, common)
     columns, cells = _table(access.project.kind, list(access.project.settings.get("aspects", [])), shown)
     common["rows"] = [
         {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row), "cells": line}
         for row, line in zip(shown, cells, strict=True)
     ]
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -69,8 +73,7 @@ def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[l
 def _score(found: dict[str, Any] | None) -> str:
     if not found or found.get("rank") is None:
         return ""
-    given = found.get("score")
-    return f"{found['rank']:g} ({_percent(found.get('probability'))})" + (f", given {given:g}" if given else "")
+    return f"{found['rank']:g} ({'given' if found.get('given') else _percent(found.get('probability'))})"
 
 
 def _percent(share: float | None) -> str:
@@ -80,8 +83,7 @@ def _percent(share: float | None) -> str:
 def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
     """The text, with the words marked that the model would highlight."""
     text = _title(item, row)
-    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
-    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
+    return _pieces(text, [(a, b) for a, b, _ in row.get("highlights") or [] if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
@@ -99,31 +101,29 @@ def _cell(value: Any) -> str:
 def _ranking(
     request: Request,
     access: Access,
-    rows: list[dict[str, Any]],
     shown: list[dict[str, Any]],
     texts: dict[int, StoredItem],
     summary: dict[str, Any],
     common: dict[str, Any],
 ) -> HTMLResponse:
-    least, most = min((r["low"] for r in rows), default=0.0), max((r["high"] for r in rows), default=1.0)
+    least, most = summary.get("least", 0.0), summary.get("most", 1.0)
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in shown:
-        item = texts.get(row["key"])
-        grouped.setdefault((item.group_id if item else None) or "", []).append(row)
+        grouped.setdefault(str(row.get("group") or ""), []).append(row)
     groups = []
     for name, members in grouped.items():
-        drawn = []
-        for place, row in enumerate(members):
-            drawn.append(
-                {
-                    **row,
-                    "text": _title(texts.get(row["key"]), row),
-                    "svg": interval_svg(row["score"], row["low"], row["high"], least, most),
-                    "tier_start": place == 0 or members[place - 1]["tier"] != row["tier"],
-                    "beats_next": _beats(row, members[place + 1]) if place + 1 < len(members) else "",
-                    "p_best": row.get("p_best") or 0.0,
-                }
-            )
+        drawn = [
+            {
+                **row,
+                "text": _title(texts.get(row["key"]), row),
+                "svg": interval_svg(row["score"], row["low"], row["high"], least, most),
+                "tier_start": place == 0 or members[place - 1]["tier"] != row["tier"],
+                "ranks": _range(row.get("rank_low"), row.get("rank_high")),
+                "wins": f"{row['wins']:.0f} in 100" if row.get("wins") is not None else "",
+                "p_best": row.get("p_best") or 0.0,
+            }
+            for place, row in enumerate(members)
+        ]
         groups.append({"name": name, "rows": drawn})
     warnings = []
     if summary.get("missing_joins"):
@@ -133,12 +133,6 @@ def _ranking(
             "the order between the parts comes from the model alone."
         )
     settled = float(summary.get("settled", 0.0))
-    left = summary.get("votes_left")
-    if summary.get("is_stable"):
-        sentence = f"Yes. The order of {100 * settled:.0f} % of all pairs of texts is sure (9 in 10 or better)."
-    else:
-        sentence = f"Not yet. The order of {100 * settled:.0f} % of all pairs of texts is sure; stable means 80 %."
-        sentence += f" About {float(f'{left:.2g}'):,.0f} more votes should do." if left else ""
     return render(
         request,
         "ranking.html",
@@ -146,20 +140,20 @@ def _ranking(
         here="results",
         groups=groups,
         warnings=warnings,
-        stability=sentence,
+        stability=stability_sentences(summary),
         stability_bar=share_svg(settled, f"{100 * settled:.0f} % settled"),
         **common,
     )
 
 
-def _beats(row: dict[str, Any], after: dict[str, Any]) -> str:
-    deviations = [(r["high"] - r["low"]) / (2 * _Z90) for r in (row, after)]
-    often = float(win_probability(np.array(row["score"]), np.array(after["score"]), np.square(deviations).sum()))
-    return f"would beat the next about {10 * often:.0f} times in 10"
+def _range(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"
 
 
 @router.get("/texts")
-def texts(
+async def texts(
     request: Request,
     access: Viewer,
     studio: Studio,
@@ -167,8 +161,7 @@ def texts(
     offset: Offset = 0,
 ) -> HTMLResponse:
     """All texts, to search and to open."""
-    with studio.database.read() as connection:
-        found, total = projects.find_items(connection, access.project.id, search=search, offset=offset, limit=_PAGE)
+    found, total = await studio.found(access.project.id, search=search, offset=offset, limit=_PAGE)
     pages = pager(request, offset=offset, limit=_PAGE, total=total)
     return render(
         request, "texts.html", access=access, here="texts", items=found, total=total, search=search, pager=pages
@@ -182,7 +175,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item = projects.get_item(connection, access.project.id, key)
         if item is None:
             raise HTTPException(404, "there is no such text in this project.")
-        scores = get_scores(connection, access.project.id)
+        said = results_of(connection, access.project.id, [key]).get(key)
         judged = _judgements_of(connection, access.project.id, key)
         neighbours = _neighbours(connection, access.project.id, item)
     return render(
@@ -192,7 +185,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         here="texts",
         item=item,
         pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
-        facts=_facts(scores, key),
+        facts=_facts(said) if said else [],
         judgements=judged,
         neighbours=neighbours,
     )
@@ -206,12 +199,7 @@ _FACTS = {
 }
 
 
-def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
-    for row in scores.result.get("rows", []) if scores else []:
-        if row.get("key") == key:
-            break
-    else:
-        return []
+def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {name: _cell(value) for name, value in row.items() if name not in {"key", "item_id", "text", "highlights"}}
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"

@@ -2,8 +2,9 @@
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ import pyarrow.compute as pc
 from accord.data.project import Project
 from accord.data.tables import plain
 from accord.errors import InputError
-from accord.pairs.stability import pieces, stability
+from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
+from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.exchange import project_of
 from accord.workflows.kinds import task_of
@@ -31,6 +33,7 @@ DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "rand
 _FEWEST, _MOST = 120, 2_000
 # A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
 _GROWTH = 1.5
+_AT_ONCE = 2_000  # rows of results that are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,32 +71,33 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         before = scores.get_scores(connection, project_id)
         n_new = judgements.rows_after(connection, project_id, before.last_judgement if before else 0)
         project = project_of(connection, stored)
-        keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
+        keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
     fitted, is_warm = None, False
     try:
         fitted, is_warm = _fit(project, last)
-        rows, summary = _results(fitted.model, project, keys)
+        frame, summary = _results(fitted.model, project)
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
-        rows, summary = [], {"waiting": str(error)}
+        frame, summary = pd.DataFrame(), {"waiting": str(error)}
     people = [asdict(person) for person in annotators(project)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
     packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
+    version = scores.put_scores(
+        database,
+        project_id,
+        n_judgements=n_judgements,
+        last_judgement=newest,
+        seconds=seconds,
+        result={"summary": summary, "people": people},
+        rows=_rows(frame, keys),
+    )
     with database.write() as connection:
-        version = scores.put_scores(
-            connection,
-            project_id,
-            n_judgements=n_judgements,
-            last_judgement=newest,
-            seconds=seconds,
-            result={"rows": rows, "summary": summary, "people": people},
-        )
         if packed is not None:
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
@@ -116,46 +120,43 @@ def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
     return Fitted(model, present, len(present)), False
 
 
-def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """One row of results a text, and what is said of the whole."""
+def _results(model: Any, project: Project) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """One row of results a text (or aspect of a text), and what is said of the whole."""
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
-    rows = [
+    return frame, _summary(model, project, frame) if project.kind == "pairs" else {}
+
+
+def _rows(frame: pd.DataFrame, keys: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The results as the pages read them, one row a text, a few at a time: there may be hundreds of thousands."""
+    frame = frame.dropna(axis="columns", how="all")
+    rows = (
         {"key": keys.get(str(row.get("item_id"))), **{str(name): plain(value) for name, value in row.items()}}
-        for row in frame.dropna(axis="columns", how="all").to_dict("records")
-    ]
-    if "aspect" in frame:
-        rows = _one_row_a_text(rows)
-    return rows, _summary(project, frame) if project.kind == "pairs" else {}
-
-
-def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
-    texts: dict[Any, dict[str, Any]] = {}
-    for row in rows:
-        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
-        text["p_all_equal"] = row.get("p_all_equal")
-        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "score")}
-    return list(texts.values())
-
-
-def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
-    votes = project.comparisons()
-    items = votes.items
-    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
-    state = stability(
-        ranking["score"].to_numpy(),
-        ranking["low"].to_numpy(),
-        ranking["high"].to_numpy(),
-        n_votes=votes.n_votes,
-        groups=groups,
+        for start in range(0, len(frame), _AT_ONCE)
+        for row in frame.iloc[start : start + _AT_ONCE].to_dict("records")
     )
-    return {
-        "settled": state.settled,
-        "is_stable": state.is_stable,
-        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
-        "missing_joins": pieces(votes),
-    }
+    return _one_row_a_text(rows) if "aspect" in frame else rows
+
+
+def _one_row_a_text(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows of one aspect each, a text's one after the other, as rows of one text: each aspect's figures by its name."""
+    for item_id, aspects in groupby(rows, key=lambda row: row["item_id"]):
+        text: dict[str, Any] = {}
+        for row in aspects:
+            text = text or {"key": row["key"], "item_id": item_id, "p_all_equal": row.get("p_all_equal"), "aspects": {}}
+            text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
+        yield text
+
+
+def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
+    """How settled the ranking is; what is not finite is left out."""
+    wanted = project.settings.get("stop", {})
+    state = model.stability(project.items(), top=int(wanted.get("top", 1)), sure=float(wanted.get("sure", 0.95)))
+    figures = {name: value for name, value in asdict(state).items() if value is not None and np.isfinite(value)}
+    people = model.annotators_
+    voters = [] if people is None else people.to_dict("records")
+    ends = {"least": float(ranking["low"].min()), "most": float(ranking["high"].max())}
+    return {**figures, **ends, "missing_joins": pieces(project.comparisons()), "voters": voters}
 
 
 def _choose(
@@ -187,13 +188,8 @@ def _choose_pairs(
     frame = project.frames()["items"]
     for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
         groups.setdefault(group, []).append(keys[item_id])
-    pools = [pool for pool in groups.values() if len(pool) > 1]
-    sizes = [len(pool) * (len(pool) - 1) / 2 for pool in pools]
-    n_pairs = sum(sizes)
-    if not n_pairs:
-        return []
     informative: list[tuple[int, int]] = []
-    if model is not None:
+    if model is not None and any(len(pool) > 1 for pool in groups.values()):
         task = task_of("pairs")
         asked = task.must(task.ask, "ask")(model, project, size)
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
@@ -203,40 +199,20 @@ def _choose_pairs(
         .query("kind == 'pair'")[["item_id", "other_id"]]
         .itertuples(index=False, name=None)
     ]
-    sources: dict[str, Sequence[tuple[int, int]]] = {"informative": informative, "repeat": voted}
-    shares = {
-        way: share for way, share in mix.items() if share > 0 and (way in {"random", "coverage"} or sources.get(way))
-    }
-    if not shares:
-        shares = {"random": 1.0}
-    total = sum(shares.values())
-    likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
+    drawn = PairMix(list(groups.values()), counts, informative, voted, mix)
+    if not drawn.n_pairs:
+        return []
     queue: list[dict[str, Any]] = []
     taken: set[frozenset[int]] = set()
-    fresh = dict(counts)
     for _ in range(4 * size):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        if way in sources:
-            pair = list(rng.choice(sources[way]))
-        else:
-            (pool,) = rng.choices(pools, sizes)
-            pair = rng.sample(pool, 2)
-            if way == "coverage":  # the text of this group with the fewest votes, against a random other
-                fewest = min(pool, key=lambda key: (fresh.get(key, 0), rng.random()))
-                pair = [fewest, pair[0] if pair[0] != fewest else pair[1]]
-        unordered = frozenset(pair)
-        if unordered in taken:
+        way, pair = drawn.draw(rng)
+        if frozenset(pair) in taken:
             continue
-        taken.add(unordered)
-        for key in pair:
-            fresh[key] = fresh.get(key, 0) + 1
-        propensity = (
-            shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
-        ) / total
-        queue.append(
-            {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
-        )
-        if len(queue) == min(size, n_pairs):
+        taken.add(frozenset(pair))
+        row = {"item": pair[0], "other": pair[1], "strategy": way, "propensity": drawn.propensity(pair)}
+        drawn.count(pair)
+        queue.append(row)
+        if len(queue) == min(size, drawn.n_pairs):
             break
     return queue
 

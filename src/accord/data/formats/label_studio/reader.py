@@ -213,7 +213,7 @@ class _Reader:
         content = task.data[key]
         if not isinstance(content, str):
             self.buffer.refuse(
-                row, "the text of a task must be a text", f"{type(content).__name__} in {key}", "Mend it."
+                row, "the text of a task must be a text", f"{type(content).__name__} in {key}", "Correct it."
             )
             return None
         texts = [entry for entry, (tag, _) in self.config.objects.items() if tag in ("text", "hypertext")]
