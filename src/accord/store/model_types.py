@@ -290,6 +290,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("threads.ThreadClassifier", "accord.threads.estimator", ESTIMATOR),
     ("threads.ThreadFeatures", "accord.threads.features.table", ESTIMATOR),
     ("threads.StackedLogits", "accord.threads.features.stacking", ESTIMATOR),
+    ("threads.Coupling", "accord.threads.held_out", RECORD),
     ("threads.Scaler", "accord.threads.design", RECORD),
     ("threads.ThreadWeights", "accord.threads.models", RECORD),
     ("threads.PerceptronPath", "accord.threads.local", RECORD),
