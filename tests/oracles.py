@@ -97,23 +97,28 @@ def _beliefs(graphs, target, message):
     return belief
 
 
-def plain_mean_field(graphs, n_sweeps):
-    """Coordinate ascent node by node; (node marginals, the bound after each sweep)."""
+def plain_mean_field(graphs, n_steps):
+    """Damped synchronous ascent of one graph; (node marginals, the bound after each step that was kept)."""
     full = graphs.with_tables()
-    b = np.exp(full.node_scores - np.logaddexp.reduce(full.node_scores, axis=1)[:, None])
-    bounds = []
-    for _ in range(n_sweeps):
-        for i in range(full.n_nodes):
-            field = full.node_scores[i].copy()
-            for (p, q), table in zip(full.edges, full.edge_scores, strict=True):
-                if p == i:
-                    field += table @ b[q]
-                if q == i:
-                    field += b[p] @ table
-            b[i] = np.exp(field - np.logaddexp.reduce(field))
+
+    def look(b):
+        field = full.node_scores.copy()
+        for (p, q), table in zip(full.edges, full.edge_scores, strict=True):
+            field[p] += table @ b[q]
+            field[q] += b[p] @ table
         entropy = -np.sum(b * np.log(np.maximum(b, 1e-300)))
-        edges = sum(b[p] @ t @ b[q] for (p, q), t in zip(full.edges, full.edge_scores, strict=True))
-        bounds.append(float(np.sum(b * full.node_scores) + entropy + edges))
+        bound = float(np.sum(b * (full.node_scores + field)) / 2 + entropy)
+        return bound, np.exp(field - np.logaddexp.reduce(field, axis=1)[:, None])
+
+    b = np.exp(full.node_scores - np.logaddexp.reduce(full.node_scores, axis=1)[:, None])
+    step, kept, bounds = 0.5, b, []
+    for left in reversed(range(n_steps)):
+        bound, aim = look(b)
+        if bounds and bound < bounds[-1] - 1e-11 * max(1.0, abs(bounds[-1])):
+            step, b = step / 2, (b + kept) / 2 if left else kept
+        else:
+            bounds.append(bound)
+            kept, b = b, b + step * (aim - b) if left else b
     return b, bounds
 
 

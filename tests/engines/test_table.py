@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from accord.engines.belief_propagation import belief_propagation
@@ -100,6 +101,24 @@ def test_mean_field_agrees_with_its_plain_twin_and_no_sweep_lowers_the_bound(gra
     assert_allclose(found.node_marginals, nodes, atol=1e-9)
     assert_allclose(found.log_partition[0], bounds[-1], atol=1e-8)
     assert min(np.diff(bounds), default=0.0) >= -1e-9
+
+
+@given(graph_batches(shapes=("complete", "any"), strength=4.0), st.integers(0, 2**16))
+def test_mean_field_does_not_depend_on_the_order_of_nodes_and_edges(graphs, seed):
+    one, rng = graphs.subset([0]), np.random.default_rng(seed)
+    nodes, edges = rng.permutation(one.n_nodes), rng.permutation(one.n_edges)
+    place = np.argsort(nodes)
+    other = Graphs.from_edges(one.node_scores[nodes], place[one.edges[edges]], one.edge_scores[edges])
+    first, second = (mean_field(g, tol=1e-9, max_iter=5000, warn=False) for g in (one, other))
+    assert first.converged.all()
+    assert_allclose(second.node_marginals, first.node_marginals[nodes], atol=1e-6)
+    # A fixed point: every node is where its neighbours send it.
+    full, b = one.with_tables(), first.node_marginals
+    field = full.node_scores.copy()
+    for (p, q), table in zip(full.edges, full.edge_scores, strict=True):
+        field[p] += table @ b[q]
+        field[q] += b[p] @ table
+    assert_allclose(np.exp(field - np.logaddexp.reduce(field, axis=1)[:, None]), b, atol=1e-8)
 
 
 @given(graph_batches(shapes=("chain",), known=True))

@@ -186,7 +186,7 @@ CASES: tuple[Case, ...] = (
     _aspects(model="ordinal_crf", training="joint"),
     _aspects(model="ordinal_crf", ngram_range=(1, 2)),
     _links(),
-    *(_links(training=name) for name in ("dual", "joint", "auto")),
+    *(_links(training=name) for name in ("joint",)),
     *(_links(inference=name) for name in ("lbp", "min_cut")),
     *(_links(content=model) for model in (LogisticRegression(), LinearSVC(), SGDClassifier(loss="log_loss"))),
     *(_links(content=model) for model in (RidgeClassifier(), MultinomialNB(), ComplementNB(), BernoulliNB())),

@@ -13,6 +13,7 @@ from accord.store.database import open_database
 from accord.store.judgements import Judgement
 from accord.store.tables import judgements as judgement_table
 from accord.store.tables import metadata
+from accord.store.tables import results as result_table
 from accord.store.writer import Writer
 
 
@@ -97,8 +98,11 @@ def test_two_people_do_not_get_the_same_question_and_a_lease_runs_out(database, 
         questions.lease(c, key, owner.id, life=timedelta(seconds=-1))
         taken = questions.lease(c, key, other.id, limit=2)
         assert {q.id for q in taken} == {first.id, second.id}
-        assert questions.close(c, key, first.id) == first
-        assert questions.close(c, key, first.id) is None
+        with pytest.raises(InputError, match="texts of its question"):
+            questions.close(c, key, first.id, other.id, {item[0], item[2]})
+        assert questions.close(c, key, first.id, owner.id, {item[0], item[1]}) is None  # somebody else holds it
+        assert questions.close(c, key, first.id, other.id, {item[1], item[0]}) == first
+        assert questions.close(c, key, first.id, other.id, {item[0], item[1]}) is None
 
 
 def test_a_question_already_answered_is_passed_over_in_either_order(database, project):
@@ -146,12 +150,30 @@ def test_search_treats_percent_signs_as_text(database, project):
 
 def test_scores_count_versions(database, project):
     _, key, _ = project
-    with database.write() as c:
-        for expected in (1, 2):
-            version = scores.put_scores(c, key, n_judgements=0, last_judgement=0, seconds=0.1, result={"a": 1})
-            assert version == expected
-        assert scores.get_scores(c, key).result == {"a": 1}
+    said = {"n_judgements": 0, "last_judgement": 0, "seconds": 0.1}
+    for expected in (1, 2):
+        rows = [{"key": i, "rank": expected + i} for i in range(5_000)]
+        assert scores.put_scores(database, key, result={"a": 1}, rows=rows, **said) == expected
+    with database.read() as c:
+        assert scores.get_scores(c, key).result == {"a": 1, "n_rows": 5_000}
         assert scores.seen(c) == {key: 0}
+        assert scores.result_rows(c, key, offset=4_998, limit=100) == rows[-2:]
+        assert scores.results_of(c, key, [7, 9_000]) == {7: rows[7]}
+        assert c.execute(select(func.count()).select_from(result_table)).scalar_one() == 5_000
+
+
+def test_a_failed_fit_is_tried_again_ever_later_and_forgotten_after_a_good_one(database, project):
+    _, key, _ = project
+    with database.write() as c:
+        pauses = [scores.failed(c, key, "it broke.") for _ in range(12)]
+        assert [f.n_failures for f in pauses] == list(range(1, 13))
+        waits = [(f.retry_at - f.failed_at).total_seconds() for f in pauses]
+        assert waits[:2] == pytest.approx([30.0, 60.0], abs=1.0)
+        assert waits[-1] == pytest.approx(3600.0, abs=1.0)
+        assert scores.failures_of(c)[key].sentence == "it broke."
+    scores.put_scores(database, key, n_judgements=0, last_judgement=0, seconds=0.1, result={})
+    with database.read() as c:
+        assert scores.get_failure(c, key) is None
 
 
 def test_concurrent_writes_are_all_kept_and_a_bad_one_fails_alone(database, project):

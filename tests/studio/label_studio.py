@@ -33,8 +33,7 @@ def connect(studio, owner, project):
 
 
 def example(studio, owner, name):
-    with studio.database.write() as connection:
-        return store_project(connection, open_example(name), name=name, created_by=owner.id)
+    return store_project(studio.database, open_example(name), name=name, created_by=owner.id)
 
 
 def learn(studio, project):

@@ -175,7 +175,7 @@ def test_whatever_is_sent_no_server_error_comes_back(studio, notes):
     owner = studio.person()
     studio.join(project, owner, "owner")
     path, rng = connect(studio, owner, project), random.Random(7)
-    client = TestClient(studio.app, raise_server_exceptions=False)
+    client = TestClient(studio.app, base_url="http://localhost", raise_server_exceptions=False)
     bodies = {"webhook": event(result=[choice("praise"), mark(4, 8, "soup")]), "setup": {"schema": NOTES}}
     for n in range(60):
         name = "setup" if n % 10 == 0 else "webhook"

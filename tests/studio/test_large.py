@@ -45,9 +45,6 @@ def large(tmp_path_factory):
              "low": -i / 1e4 - 0.1, "high": -i / 1e4 + 0.1, "p_best": 1 / N_TEXTS, "n_votes": 20}
             for i in range(N_TEXTS)
         ]  # fmt: skip
-        scores.put_scores(
-            c, project, n_judgements=N_VOTES, last_judgement=N_VOTES, seconds=1.0, result={"rows": rows, "summary": {}}
-        )
         queue = [
             {
                 "item": first + i,
@@ -60,8 +57,11 @@ def large(tmp_path_factory):
         ]
         questions.refill(c, project, queue)
         token = people.start_session(c, owner.id)
+    scores.put_scores(
+        database, project, n_judgements=N_VOTES, last_judgement=N_VOTES, seconds=1.0, result={"summary": {}}, rows=rows
+    )
     app = create_app(database, passwords=Passwords(fast=True))
-    client = TestClient(app)
+    client = TestClient(app, base_url="http://localhost")
     client.headers["authorization"] = f"Bearer {token}"
     yield client, project, first, steps
     app.state.studio.writer.close()

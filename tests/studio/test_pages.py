@@ -52,10 +52,10 @@ def test_the_ranking_page_shows_tiers_intervals_and_what_is_missing(studio):
              "high": 2.5 - n, "p_best": 0.5, "n_votes": 4}
             for n, i in enumerate(found)
         ]  # fmt: skip
-        summary = {"settled": 0.4, "is_stable": False, "votes_left": 120, "missing_joins": 2}
-        scores.put_scores(
-            c, project, n_judgements=7, last_judgement=0, seconds=0.1, result={"rows": rows, "summary": summary}
-        )
+    summary = {"settled": 0.4, "is_stable": False, "votes_left": 120, "missing_joins": 2, "least": -0.5, "most": 2.5}
+    scores.put_scores(
+        studio.database, project, n_judgements=7, last_judgement=0, seconds=0.1, result={"summary": summary}, rows=rows
+    )
     page = studio.client(owner).get(f"/projects/{project}/results").text
     assert "About 120 more votes should do" in page
     assert "2 more links are missing" in page
@@ -73,11 +73,14 @@ def test_visitors_without_an_account_are_sent_to_the_front_page(studio):
 def test_a_demonstration_lets_guests_in_by_one_click_and_a_studio_does_not(studio):
     assert studio.client().post("/demo").status_code == 404
     studio.project(studio.person())
+    with studio.database.write() as c:
+        projects.create_project(c, name="an example", kind="pairs")
     app = create_app(studio.database, passwords=Passwords(fast=True), demo=True)
-    guest = TestClient(app)
+    guest = TestClient(app, base_url="http://localhost")
     assert "Try the demonstration" in guest.get("/").text
     assert guest.post("/demo").status_code == 200
-    assert "about pairs" in guest.get("/").text
+    assert "an example" in guest.get("/").text
+    assert "about pairs" not in guest.get("/").text
     app.state.studio.writer.close()
 
 

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from fastapi.testclient import TestClient
 
 from accord.data.formats.registry import format_names
+from accord.errors import InputError
 from accord.store import judgements, people, projects
 from accord.store.judgements import Judgement
 from accord.studio.app import create_app
 from accord.studio.security import Passwords
-from accord.workflows.exchange import store_project
+from accord.workflows.exchange import read_files, store_project
 from accord.workflows.projects import EXAMPLES, open_example
 
 
@@ -90,8 +92,7 @@ def test_rows_that_break_a_rule_are_left_out_only_when_asked(studio):
 def test_a_project_comes_back_through_every_format_that_can_be_read(studio):
     owner = studio.person()
     client = studio.client(owner)
-    with studio.database.write() as c:
-        original = store_project(c, open_example("arguments"), name="arguments", created_by=owner.id)
+    original = store_project(studio.database, open_example("arguments"), name="arguments", created_by=owner.id)
     for form in ("csv", "tsv", "jsonl", "parquet", "label-studio", "argilla", "potato", "trl", "prodigy"):
         answer = client.get(f"/api/projects/{original}/export?format={form}")
         assert answer.status_code == 200, form
@@ -109,8 +110,7 @@ def test_every_format_that_can_be_written_is_a_download(studio):
     page = client.get(f"/projects/{studio.project(owner)}/export").text
     written = set()
     for name in EXAMPLES:
-        with studio.database.write() as c:
-            project = store_project(c, open_example(name), name=name, created_by=owner.id)
+        project = store_project(studio.database, open_example(name), name=name, created_by=owner.id)
         for form in format_names(writable=True):
             answer = client.get(f"/api/projects/{project}/export?format={form}")
             assert f"format={form}" in page
@@ -126,8 +126,8 @@ def test_every_format_that_can_be_written_is_a_download(studio):
 
 def test_no_name_in_a_project_leads_out_of_an_export(studio):
     owner = studio.person()
+    project = store_project(studio.database, open_example("arguments"), name="x", created_by=owner.id)
     with studio.database.write() as c:
-        project = store_project(c, open_example("arguments"), name="x", created_by=owner.id)
         found, _ = projects.find_items(c, project)
         for place, name in enumerate(["../../../../../../../../tmp/accord-escaped", "/tmp/accord-escaped", ".."]):
             villain = people.create_person(c, name + f" {place}", password_hash=None)
@@ -197,20 +197,19 @@ def test_exports_hold_the_ids_and_run_no_formulas(studio):
     assert "'=HYPERLINK" in text
 
 
-def test_an_upload_that_is_too_large_or_unpacks_too_large_is_refused(studio, monkeypatch):
+def test_an_upload_that_is_too_large_or_unpacks_too_large_is_refused(studio, monkeypatch, tmp_path):
     owner = studio.person()
     app = create_app(studio.database, passwords=Passwords(fast=True), most_upload=2**20)
     with studio.database.write() as c:
         token = people.start_session(c, owner.id)
-    client = TestClient(app, headers={"authorization": f"Bearer {token}"})
+    client = TestClient(app, base_url="http://localhost", headers={"authorization": f"Bearer {token}"})
     assert upload(client, b"x" * (2**20 + 1)).status_code == 413
     # A small file of very many equal rows: 5 MB when unpacked.
     table = pa.table({"item_id": [str(i) for i in range(5)], "text": ["a" * 10**6] * 5})
-    bomb = io.BytesIO()
+    bomb = tmp_path / "texts.parquet"
     pq.write_table(table, bomb, compression="zstd", use_dictionary=False)
-    assert len(bomb.getvalue()) < 2**16
+    assert bomb.stat().st_size < 2**16
     monkeypatch.setattr("accord.workflows.exchange._MOST_UNPACKED", 10**6)
-    answer = upload(client, bomb.getvalue(), "texts.parquet")
-    assert answer.status_code == 422
-    assert "when unpacked" in answer.json()["detail"]
+    with pytest.raises(InputError, match="when unpacked"):
+        read_files([bomb], {}, kind="pairs")
     app.state.studio.writer.close()

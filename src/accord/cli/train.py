@@ -26,6 +26,14 @@ def train(
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
     settings: Settings = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="Vectors of texts beside their words: a file of word vectors, the folder of a saved model, "
+            "model2vec:NAME or sentence-transformers:NAME.",
+        ),
+    ] = None,
     workers: WorkerCount = None,
     scheduler: Scheduler = None,
     json: Json = False,
@@ -41,7 +49,7 @@ def train(
         saved = run(
             opened,
             model,
-            settings=parse_settings(settings or []),
+            settings={**({} if vectors is None else {"vectors": vectors}), **parse_settings(settings or [])},
             progress=progress,
             kind=kind,
             workers=workers_of(workers, scheduler),

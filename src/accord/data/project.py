@@ -257,18 +257,16 @@ class Project:
         items = self.items()
         frame = _frame(self._judgements("span", "item_id", "start", "end", "annotator_id"))
         item = items.positions(frame["item_id"].to_numpy(object))
-        annotated = np.zeros(items.n_items, dtype=bool)
-        annotated[item] = True
         marked = frame["start"].notna().to_numpy()  # that a quote is the text of its span was checked on the way in
-        annotator, annotators = codes_of(frame.loc[marked, "annotator_id"])
+        annotator, annotators = codes_of(frame["annotator_id"])
         return Rationales(
             items,
             item[marked],
             frame["start"].to_numpy()[marked],
             frame["end"].to_numpy()[marked],
-            annotator,
+            annotator[marked],
             annotators,
-            annotated,
+            readings=np.stack([item[~marked], annotator[~marked]], axis=1),
         )
 
     def labels(self) -> ObjectArray:

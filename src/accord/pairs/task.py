@@ -14,7 +14,7 @@ from accord.data.table_rows import text_columns
 from accord.data.task import RowReader, Task
 from accord.errors import InputError
 from accord.evaluation.tables import mean_row
-from accord.fitting.settings import configured
+from accord.fitting.settings import Number, configured
 from accord.pairs import PreferenceRanker
 from accord.pairs.features import ArgumentFeatures
 from accord.typing import Progress
@@ -113,7 +113,10 @@ def simulate(project: Project, settings: Mapping[str, Any], progress: Progress) 
 
     Settings: ``n_labels`` (100), ``batch`` (10) and ``seeds`` (3); the others are the ranker's.
     """
-    own = {name: int(settings.get(name, default)) for name, default in (("n_labels", 100), ("batch", 10), ("seeds", 3))}
+    own = {name: settings.get(name, default) for name, default in (("n_labels", 100), ("batch", 10), ("seeds", 3))}
+    for name, value in own.items():
+        if not (rule := Number(1, whole=True)).allows(value):
+            raise InputError(f"the setting {name!r} of a simulation must be {rule.describe()}; got {value!r}.")
     rest = {name: value for name, value in settings.items() if name not in own}
     votes = project.comparisons()
     decided = votes.subset(votes.value != 0.5)

@@ -7,9 +7,19 @@ from importlib.resources import files
 from typing import Any
 
 import msgspec
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DataError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
 from accord.errors import InputError, MissingDependencyError
 
@@ -85,7 +95,7 @@ def _on_sqlite_begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("accord_begin", "BEGIN"))
 
 
-def open_database(url: str, *, pool_size: int = 20) -> Database:
+def open_database(url: str, *, pool_size: int = 20, upgrade: bool = True) -> Database:
     """Open a database, creating or upgrading its tables.
 
     Parameters
@@ -94,6 +104,8 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
         ``sqlite:///file.db`` or ``postgresql+psycopg://user@host/name``.
     pool_size : int
         Most connections held open.
+    upgrade : bool
+        Bring the tables up to date; without it they must be.
 
     Returns
     -------
@@ -106,6 +118,10 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
             f"a database is named by a URL such as sqlite:///studio.db; {url!r} is not one. Give sqlite:///FILE or "
             "postgresql+psycopg://USER@HOST/NAME."
         ) from error
+    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise InputError(
+            f"the studio's database is a file, so that it outlives the process; {url!r} names none. Give sqlite:///FILE."
+        )
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
         raise InputError(
             f"the database must be SQLite or PostgreSQL; {parsed.get_backend_name()!r} is neither. Give sqlite:///FILE "
@@ -132,22 +148,26 @@ def open_database(url: str, *, pool_size: int = 20) -> Database:
             f"PostgreSQL needs the psycopg driver ({error}). Install accord[postgres] and use postgresql+psycopg://…"
         ) from error
     database = Database(engine)
+    shown = parsed.render_as_string(hide_password=True)
     try:
-        _upgrade(database)
-    except OperationalError as error:
+        if upgrade:
+            _upgrade(database)
+    except DBAPIError as error:
         database.close()
-        shown = parsed.render_as_string(hide_password=True)
         reason = str(error.orig).strip().splitlines()[0]
         raise InputError(
-            f"the database {shown} cannot be opened: {reason}. Check the address and the rights."
+            f"the database {shown} cannot be opened: {reason}. Check the address, the file and the rights."
+        ) from error
+    except CommandError as error:
+        database.close()
+        raise InputError(
+            f"the database {shown} was made by a newer version of Accord ({str(error).rstrip('.').lower()}). "
+            "Install that version, or give another database."
         ) from error
     return database
 
 
 def _upgrade(database: Database) -> None:
-    from alembic import command
-    from alembic.config import Config
-
     config = Config()
     config.set_main_option("script_location", str(files("accord.store") / "migrations"))
     with database.write() as connection:

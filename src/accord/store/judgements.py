@@ -23,12 +23,14 @@ __all__ = [
     "count_of",
     "effective",
     "export_rows",
+    "is_stored",
     "labels_of",
     "last_of",
     "newest",
     "of_text",
     "pairs_of",
     "rows_after",
+    "stored_rows",
     "undo",
     "votes_per_item",
 ]
@@ -75,8 +77,39 @@ class Judgement:
 _COLUMNS = tuple(field.name for field in fields(Judgement))
 
 
+_REQUEST = (
+    select(judgements)
+    .where(judgements.c.project_id == bindparam("project"), judgements.c.request_id == bindparam("request"))
+    .order_by(judgements.c.part)
+)
+# When an answer was sent and how its question was chosen are not part of what it says.
+_NOT_CONTENT = {
+    "request_id", "quote", "annotator_id", "created_at", "response_ms", "strategy", "propensity", "model_version",
+    "source",
+}  # fmt: skip
+
+
+def stored_rows(connection: Connection, project_id: int, request_id: str) -> list[Any]:
+    """The rows of an answer, in their order."""
+    return list(connection.execute(_REQUEST, {"project": project_id, "request": request_id}))
+
+
+def is_stored(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> bool:
+    """Whether an answer is stored already; another answer under its ``request_id`` is refused."""
+    found = stored_rows(connection, project_id, rows[0].request_id)
+    if found and [_content(row) for row in found] != [_content(row) for row in rows]:
+        raise InputError(
+            f"a request_id names one answer; {rows[0].request_id!r} is stored with another one. Send a new request_id."
+        )
+    return bool(found)
+
+
+def _content(row: Any) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in _COLUMNS if name not in _NOT_CONTENT)
+
+
 def append(connection: Connection, project_id: int, rows: Sequence[Judgement]) -> int:
-    """Append rows; rows whose ``request_id`` is stored already are left alone. Returns how many were new."""
+    """Append rows; rows whose ``request_id`` is stored already are left alone. Returns the number of new rows."""
     moment = now()
     values = [{**vars(row), "project_id": project_id, "created_at": row.created_at or moment} for row in rows]
     statement = _APPEND[connection.dialect.name]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from accord.errors import InputError
 from accord.store.people import Person, add_member, hash_token, now
@@ -24,18 +24,24 @@ __all__ = [
     "change_project",
     "count_rows",
     "create_project",
+    "examples",
     "find_items",
+    "finish_import",
     "get_item",
     "get_project",
     "groups_of",
+    "item_columns",
     "items_by_id",
     "items_by_key",
     "items_by_text",
+    "keys_by_id",
     "keys_of_group",
+    "keys_of_places",
     "links_of",
     "neighbours_of",
     "note",
     "projects_of",
+    "remove_unfinished",
     "threads_of",
 ]
 
@@ -79,27 +85,57 @@ def create_project(
     guidelines: str = "",
     settings: Mapping[str, Any] | None = None,
     created_by: int | None = None,
+    is_ready: bool = True,
 ) -> int:
-    """A new, empty project; its creator becomes its owner. Returns its key."""
+    """A new, empty project; its creator becomes its owner. Returns its key.
+
+    One that is not ready is seen by nobody until :func:`finish_import`.
+    """
     name = name.strip()
     if not 1 <= len(name) <= 200:
         raise InputError(f"a project's name has 1 to 200 characters; this one has {len(name)}. Choose another.")
     key = connection.execute(
         insert(projects).values(
             name=name, kind=kind, question=question, guidelines=guidelines, settings=dict(settings or {}),
-            created_by=created_by, created_at=now(),
+            created_by=created_by, created_at=now(), is_ready=is_ready,
         )
     ).inserted_primary_key  # fmt: skip
     assert key is not None
-    if created_by is not None:
+    if created_by is not None and is_ready:
         add_member(connection, key[0], created_by, "owner")
     return int(key[0])
+
+
+def finish_import(connection: Connection, project_id: int) -> None:
+    """Show a project whose texts and judgements are all stored; its creator becomes its owner."""
+    ready = update(projects).where(projects.c.id == project_id).values(is_ready=True).returning(projects.c.created_by)
+    created_by = connection.execute(ready).scalar_one()
+    if created_by is not None:
+        add_member(connection, project_id, created_by, "owner")
+
+
+def remove_unfinished(connection: Connection, project_id: int | None = None, *, most: int = _BATCH) -> bool:
+    """Remove some rows of an import that was cut off; call it again while it returns true.
+
+    Without ``project_id`` those that are older than an hour: whoever made them is not at it any more.
+    """
+    unfinished = select(projects.c.id).where(projects.c.is_ready.is_(False))
+    if project_id is not None:
+        unfinished = unfinished.where(projects.c.id == project_id)
+    else:
+        unfinished = unfinished.where(projects.c.created_at < now() - timedelta(hours=1))
+    for table in (judgements, links, items):
+        some = select(table.c.id).where(table.c.project_id.in_(unfinished)).limit(most)
+        if connection.execute(delete(table).where(table.c.id.in_(some))).rowcount:
+            return True
+    return connection.execute(delete(projects).where(projects.c.id.in_(unfinished))).rowcount > 0
 
 
 def adopt(connection: Connection, person_id: int) -> None:
     """Make a person the owner of every project that has no owner yet."""
     owned = select(memberships.c.project_id).where(memberships.c.role == "owner")
-    for key in connection.execute(select(projects.c.id).where(projects.c.id.not_in(owned))).scalars().all():
+    unowned = select(projects.c.id).where(projects.c.id.not_in(owned), projects.c.is_ready)
+    for key in connection.execute(unowned).scalars().all():
         add_member(connection, key, person_id, "owner")
 
 
@@ -120,6 +156,7 @@ _ADMIT = (
         people.c.id.label("person_id"),
         people.c.name.label("person_name"),
         people.c.is_admin,
+        people.c.is_guest,
         memberships.c.role,
         projects,
     )
@@ -147,7 +184,7 @@ def admit(connection: Connection, token: str, project_id: int) -> Admission | No
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
-    person = Person(row.person_id, row.person_name, row.is_admin)
+    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest)
     return Admission(person, row.role, None if row.role is None else _project(row))
 
 
@@ -164,7 +201,15 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
 
 def all_projects(connection: Connection) -> list[StoredProject]:
     """Every project, oldest first."""
-    return [_project(row) for row in connection.execute(select(projects).order_by(projects.c.id))]
+    return [
+        _project(row) for row in connection.execute(select(projects).where(projects.c.is_ready).order_by(projects.c.id))
+    ]
+
+
+def examples(connection: Connection) -> list[int]:
+    """The keys of the projects that nobody made: the examples of a demonstration."""
+    nobodys = select(projects.c.id).where(projects.c.is_ready, projects.c.created_by.is_(None))
+    return list(connection.execute(nobodys).scalars())
 
 
 def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, tuple[int, int]]:
@@ -181,7 +226,7 @@ def _project(row: Any) -> StoredProject:
 
 
 def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Append texts (mappings with ``item_id`` and ``text`` and optionally the other columns); returns how many."""
+    """Append texts (mappings with ``item_id`` and ``text`` and optionally the other columns); returns their number."""
     start = connection.execute(
         select(func.coalesce(func.max(items.c.position) + 1, 0)).where(items.c.project_id == project_id)
     ).scalar_one()
@@ -308,6 +353,33 @@ def find_items(
     total = connection.execute(select(func.count()).select_from(items).where(condition)).scalar_one()
     rows = connection.execute(select(items).where(condition).order_by(items.c.position).offset(offset).limit(limit))
     return [_item(row) for row in rows], total
+
+
+_COLUMNS = ("item_id", "text", "group_id", "reply_to", "author_id", "timestamp", "meta")
+
+
+def item_columns(connection: Connection, project_id: int) -> dict[str, list[Any]]:
+    """All texts of a project in their order, by column: a project may have hundreds of thousands."""
+    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    query = select(*(items.c[name] for name in _COLUMNS)).where(items.c.project_id == project_id)
+    rows = connection.execution_options(yield_per=_BATCH).execute(query.order_by(items.c.position))
+    for part in rows.partitions():
+        for name, values in zip(_COLUMNS, zip(*part, strict=True), strict=True):
+            columns[name].extend(values)
+    return columns
+
+
+def keys_by_id(connection: Connection, project_id: int) -> dict[str, int]:
+    """The key of every text of a project, by the id that people gave it."""
+    rows = connection.execute(select(items.c.item_id, items.c.id).where(items.c.project_id == project_id))
+    return {row[0]: row[1] for row in rows}
+
+
+def keys_of_places(connection: Connection, project_id: int, places: Iterable[int]) -> list[tuple[int, str | None]]:
+    """The key and the group of the texts at some places of a project's order."""
+    query = select(items.c.id, items.c.group_id)
+    rows = connection.execute(query.where(items.c.project_id == project_id, items.c.position.in_(list(places))))
+    return [(row.id, row.group_id) for row in rows]
 
 
 _GROUPS = (

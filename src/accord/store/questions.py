@@ -3,13 +3,14 @@
 Two people are not asked the same question at once. A lease that runs out gives the question back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
 
+from accord.errors import InputError
 from accord.store.judgements import effective
 from accord.store.people import now
 from accord.store.tables import items, judgements, questions
@@ -113,7 +114,8 @@ def _take(condition: Any) -> Any:
 _COLUMNS = tuple(questions.c[field.name] for field in fields(Question))
 _TAKE_HELD = _take(questions.c.leased_by == bindparam("person"))
 _TAKE_FREE = _take(_FREE)
-_CLOSE = delete(questions).where(_OF_PROJECT, questions.c.id == bindparam("question")).returning(*_COLUMNS)
+_FIND = select(*_COLUMNS, questions.c.leased_by).where(_OF_PROJECT, questions.c.id == bindparam("question"))
+_CLOSE = delete(questions).where(_OF_PROJECT, questions.c.id == bindparam("question"))
 
 
 def lease(
@@ -133,8 +135,8 @@ def lease(
     return taken
 
 
-def least_judged(connection: Connection, project_id: int, person_id: int) -> int | None:
-    """The text with the fewest judgements that the person has not judged; a thread's comments follow each other."""
+def least_judged(connection: Connection, project_id: int, person_id: int, *, limit: int) -> list[int]:
+    """The texts with the fewest judgements that the person has not judged; a thread's comments follow each other."""
     counts = (
         select(judgements.c.item, func.count().label("n"))
         .where(judgements.c.project_id == project_id, judgements.c.kind.in_(("label", "score", "skip")))
@@ -142,13 +144,14 @@ def least_judged(connection: Connection, project_id: int, person_id: int) -> int
         .subquery()
     )
     done = effective(project_id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
-    return connection.execute(
+    rows = connection.execute(
         select(items.c.id)
         .outerjoin(counts, counts.c.item == items.c.id)
         .where(items.c.project_id == project_id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
         .order_by(func.coalesce(counts.c.n, 0), items.c.position)
-        .limit(1)
-    ).scalar()
+        .limit(limit)
+    )
+    return list(rows.scalars())
 
 
 def hold(connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any]) -> int:
@@ -168,7 +171,21 @@ def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, 
         connection.execute(insert(questions), [{"project_id": project_id, "order_key": _LAST, **row} for row in rows])
 
 
-def close(connection: Connection, project_id: int, question_id: int) -> Question | None:
-    """Take an answered question out of the queue; returns it, or ``None`` if it was gone."""
-    row = connection.execute(_CLOSE, {"project": project_id, "question": question_id}).first()
-    return None if row is None else Question(*row)
+def close(
+    connection: Connection, project_id: int, question_id: int, person_id: int, about: Collection[int]
+) -> Question | None:
+    """Take a question that a person answered out of the queue; returns it.
+
+    An answer about other texts is refused. ``None`` where the question is gone, or somebody else holds it by now: the
+    answer is good, but nothing is known of how it came to be asked.
+    """
+    named = {"project": project_id, "question": question_id}
+    row = connection.execute(_FIND, named).first()
+    if row is None:
+        return None
+    if {row.item, row.other} - {None} != set(about):
+        raise InputError("an answer is about the texts of its question; this one is about others. Reload the page.")
+    if row.leased_by != person_id:
+        return None
+    connection.execute(_CLOSE, named)
+    return Question(*row[:-1])

@@ -20,12 +20,15 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
+    true,
 )
 
 __all__ = [
     "audit",
     "connections",
+    "failures",
     "invites",
     "items",
     "judgements",
@@ -35,7 +38,9 @@ __all__ = [
     "people",
     "projects",
     "questions",
+    "results",
     "scores",
+    "secrets",
     "sessions",
 ]
 
@@ -60,6 +65,15 @@ people = Table(
     Column("password_hash", String(300)),
     Column("is_admin", Boolean, nullable=False, default=False),
     Column("created_at", _Time, nullable=False),
+    Column("is_guest", Boolean, nullable=False, default=False, server_default=false()),  # of a demonstration
+)
+
+# What signs the pages' tokens; it outlives a restart, so that open pages stay good.
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("value", LargeBinary, nullable=False),
 )
 
 sessions = Table(
@@ -82,6 +96,7 @@ projects = Table(
     Column("settings", JSON, nullable=False),
     Column("created_by", ForeignKey("people.id")),
     Column("created_at", _Time, nullable=False),
+    Column("is_ready", Boolean, nullable=False, default=True, server_default=true()),  # all of its import is stored
 )
 
 memberships = Table(
@@ -91,6 +106,7 @@ memberships = Table(
     Column("person_id", ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True),
     Column("role", String(10), nullable=False),
     Column("joined_at", _Time, nullable=False),
+    Column("invite", String(64)),  # the hash of the link by which the person came
 )
 
 invites = Table(
@@ -103,6 +119,7 @@ invites = Table(
     Column("created_at", _Time, nullable=False),
     Column("expires_at", _Time, nullable=False),
     Column("uses_left", Integer, nullable=False),
+    Column("person_id", _Key),  # a link for one person, who may set a new password by it
 )
 
 items = Table(
@@ -202,6 +219,29 @@ scores = Table(
     Column("fitted_at", _Time, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("result", JSON, nullable=False),
+)
+
+# One row a text, as the pages show it, of the model version that the scores name.
+results = Table(
+    "results",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("model_version", Integer, primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("item", _Key),
+    Column("row", JSON, nullable=False),
+    Index(None, "project_id", "item"),
+)
+
+# Why the last fit of a project failed, and when it is tried again.
+failures = Table(
+    "failures",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("n_failures", Integer, nullable=False),
+    Column("failed_at", _Time, nullable=False),
+    Column("retry_at", _Time, nullable=False),
+    Column("sentence", Text, nullable=False),
 )
 
 audit = Table(

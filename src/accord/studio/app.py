@@ -1,26 +1,30 @@
 """The studio as an ASGI application."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from accord import __version__
 from accord.errors import InputError
+from accord.store import people as people_store
 from accord.store.database import Database, DatabaseGoneError
 from accord.store.writer import Reader, Writer
 from accord.studio.api import judge, label_studio, people, projects, results, sessions
-from accord.studio.context import StudioState
+from accord.studio.context import StudioState, is_known
+from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
 from accord.studio.pages import people as people_pages
 from accord.studio.pages import results as result_pages
 from accord.studio.pages.rendering import render
-from accord.studio.security import BodyLimit, Passwords, SecurityHeaders
+from accord.studio.security import Passwords
 
 __all__ = ["create_app"]
 
@@ -31,7 +35,7 @@ _MEBIBYTE = 2**20
 def create_app(
     database: Database,
     *,
-    secret: bytes | None = None,
+    hosts: Sequence[str] = (),
     secure_cookies: bool = False,
     demo: bool = False,
     passwords: Passwords | None = None,
@@ -42,8 +46,8 @@ def create_app(
     Parameters
     ----------
     database : Database
-    secret : bytes, optional
-        Signs the pages' tokens; a new one is drawn at each start unless given.
+    hosts : sequence of str
+        The names by which the studio may be called, besides ``localhost`` and addresses in numbers.
     secure_cookies : bool
         Send cookies over HTTPS only.
     demo : bool
@@ -67,7 +71,10 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
+    with database.write() as connection:
+        secret = people_store.secret(connection, "pages")
     state = StudioState(
+        secret=secret,
         database=database,
         writer=Writer(database),
         reader=Reader(database),
@@ -75,17 +82,32 @@ def create_app(
         secure_cookies=secure_cookies,
         demo=demo,
     )
-    if secret is not None:
-        state.secret = secret
     app.state.studio = state
     app.add_middleware(
-        BodyLimit, most=2 * _MEBIBYTE, most_large=most_upload, large_paths=("/api/projects", "/api/uploads/look")
+        BodyLimit,
+        most=2 * _MEBIBYTE,
+        most_large=most_upload,
+        large_paths=("/api/projects", "/api/uploads/look"),
+        is_known=lambda scope: is_known(Request(scope)),
     )
+    app.add_middleware(SameSite, hosts=hosts)
     app.add_middleware(SecurityHeaders)
 
     @app.exception_handler(InputError)
     def bad_input(request: Request, error: InputError) -> Response:
         return JSONResponse({"detail": str(error)}, status_code=422)
+
+    @app.exception_handler(RequestValidationError)
+    def bad_request(request: Request, error: RequestValidationError) -> Response:
+        # Without what was sent: it may be a number that JSON does not have, or half a character.
+        detail = [{name: entry[name] for name in ("type", "loc", "msg")} for entry in error.errors()]
+        body = json.dumps({"detail": detail}, default=str)
+        return Response(body, status_code=422, media_type="application/json")
+
+    @app.exception_handler(UnicodeEncodeError)
+    def half_a_character(request: Request, error: UnicodeEncodeError) -> Response:
+        detail = "a text is made of whole characters; this one has half of one (a lone surrogate). Remove it."
+        return JSONResponse({"detail": detail}, status_code=422)
 
     @app.exception_handler(DatabaseGoneError)
     def database_gone(request: Request, error: DatabaseGoneError) -> Response:

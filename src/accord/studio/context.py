@@ -1,24 +1,27 @@
 """What every request needs: the database, who is asking, and what that person may do here."""
 
 import asyncio
-import secrets
+import base64
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
 
-from accord.store import people, projects
+from accord.store import connections, people, projects
 from accord.store.database import Connection, Database
 from accord.store.people import ROLES, Person
-from accord.store.projects import Admission, StoredProject
+from accord.store.projects import Admission, StoredItem, StoredProject
 from accord.store.writer import Reader, Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
+from accord.studio.turns import Turns
 from accord.workflows.collecting.suggest import Shelf
 
 __all__ = [
     "COOKIE",
     "Access",
+    "Account",
     "CurrentPerson",
     "Judge",
     "MaybePerson",
@@ -26,6 +29,8 @@ __all__ = [
     "Studio",
     "StudioState",
     "Viewer",
+    "is_known",
+    "sent_secret",
     "studio_of",
 ]
 
@@ -46,16 +51,33 @@ class StudioState:
     writer: Writer
     reader: Reader
     passwords: Passwords
-    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    secret: bytes
     secure_cookies: bool = False
     demo: bool = False
     logins: RateLimit = field(default_factory=lambda: RateLimit(20, 60.0))
     changes: RateLimit = field(default_factory=lambda: RateLimit(1200, 60.0))
     shelf: Shelf = field(default_factory=Shelf)
+    # Work that is expensive is done for few at a time; the others wait without a thread.
+    signing_in: Turns = field(default_factory=lambda: Turns(2))
+    searching: Turns = field(default_factory=lambda: Turns(3))
+    reading: Turns = field(default_factory=lambda: Turns(1))
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""
         return await asyncio.wrap_future(self.writer.submit(work))
+
+    async def found(self, project_id: int, **wanted: Any) -> tuple[list[StoredItem], int]:
+        """Some texts of a project and the number that match; each search reads all of them, so few search at once."""
+
+        def find() -> tuple[list[StoredItem], int]:
+            with self.database.read() as connection:
+                return projects.find_items(connection, project_id, **wanted)
+
+        return await self.searching.run(find)
+
+    async def asked(self, work: Callable[[Connection], Result]) -> Result:
+        """What ``work`` finds in the database; no thread waits meanwhile."""
+        return await asyncio.wrap_future(self.reader.submit(work))
 
 
 @dataclass(frozen=True)
@@ -105,23 +127,54 @@ Studio = Annotated[StudioState, Depends(_studio)]
 Found = TypeVar("Found", Person, Admission)
 
 
+def _session_of(request: Request) -> tuple[str, bool]:
+    """The session that a request names, and whether by a header that no browser sends by itself."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    by_bearer = scheme.lower() == "bearer" and bool(bearer)
+    return (bearer if by_bearer else request.cookies.get(COOKIE, "")), by_bearer
+
+
+async def is_known(request: Request) -> bool:
+    """Whether somebody with an account, or with a project's address for Label Studio, sends a request."""
+    studio = studio_of(request)
+    if request.url.path.startswith("/api/label-studio/"):
+        parts = request.url.path.split("/")
+        secret = (parts[4] if len(parts) > 5 else "") or sent_secret(request.headers.get("authorization", "")) or ""
+        return bool(secret) and await studio.asked(lambda c: connections.project_of_token(c, secret)) is not None
+    session, _ = _session_of(request)
+    return bool(session) and await studio.asked(lambda c: people.person_of_session(c, session)) is not None
+
+
+def sent_secret(header: str) -> str | None:
+    """The secret in an ``Authorization`` header: the password of a basic one, or the bearer."""
+    scheme, _, sent = header.partition(" ")
+    if scheme.lower() == "bearer":
+        return sent.strip()
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(sent, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
 async def _look_up(request: Request, find: Callable[[Connection, str], Found | None]) -> tuple[Visitor, Found] | None:
     """Who asks and what ``find`` says of the session, or ``None``.
 
     The database is asked each time, so that signing out or losing a role works at once. A change by cookie must carry
     the page's token.
     """
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    by_bearer = scheme.lower() == "bearer" and bool(bearer)
-    session = bearer if by_bearer else request.cookies.get(COOKIE, "")
+    session, by_bearer = _session_of(request)
     if not session or len(session) > 200:
         return None
     studio = studio_of(request)
 
-    found = await asyncio.wrap_future(studio.reader.submit(lambda connection: find(connection, session)))
+    found = await studio.asked(lambda connection: find(connection, session))
     if found is None:
         return None
     visitor = Visitor(found if isinstance(found, Person) else found.person, session, studio.secret)
+    if visitor.person.is_guest and not studio.demo:  # the demonstration is over
+        return None
     if request.method not in {"GET", "HEAD", "OPTIONS"}:
         # A browser sends cookies by itself; only our own pages know the token. A bearer is never sent by itself.
         if not by_bearer and not same_token(visitor.csrf, request.headers.get("x-csrf-token", "")):
@@ -148,6 +201,15 @@ async def current_visitor(visitor: MaybePerson) -> Visitor:
 
 
 CurrentPerson = Annotated[Visitor, Depends(current_visitor)]
+
+
+async def _account(visitor: CurrentPerson) -> Visitor:
+    if visitor.person.is_guest:
+        raise HTTPException(403, "guests judge the examples; this needs an account. Ask for an invite link.")
+    return visitor
+
+
+Account = Annotated[Visitor, Depends(_account)]  # somebody who is no guest
 
 
 def _with_role(least: str) -> Callable[..., Any]:

@@ -1,24 +1,15 @@
-"""Who gets in and what a page may do: passwords, request forgery, headers, limits on size and rate."""
+"""Who gets in and what a page may do: passwords, request forgery, headers, limits of rate."""
 
-import contextlib
 import hmac
 import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 from accord.errors import InputError
 
-__all__ = ["BodyLimit", "Passwords", "RateLimit", "SecurityHeaders", "csrf_token", "same_token"]
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+__all__ = ["HEADERS", "Passwords", "RateLimit", "csrf_token", "same_token"]
 
 # Everything comes from the studio itself, and no script stands inside a page.
 _POLICY = (
@@ -26,7 +17,7 @@ _POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 # The interface's own documentation page needs the same, and nothing from elsewhere.
-_HEADERS = [
+HEADERS = [
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -37,9 +28,10 @@ _HEADERS = [
 
 
 class Passwords:
-    """Argon2 password hashes."""
+    """Argon2 password hashes, at most two at a time: each takes 64 MB, and the others wait for their turn."""
 
     def __init__(self, *, fast: bool = False) -> None:
+        self._turns = threading.BoundedSemaphore(2)
         # `fast` is for tests that make many accounts.
         self._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1) if fast else PasswordHasher()
         self._nobody = self._hasher.hash("nobody has this password")
@@ -50,12 +42,14 @@ class Passwords:
             raise InputError(
                 f"a password has at least 10 characters; this one has {len(password)}. Choose a longer one."
             )
-        return self._hasher.hash(password)
+        with self._turns:
+            return self._hasher.hash(password)
 
     def is_right(self, stored: str | None, password: str) -> bool:
         """Whether a password fits; takes as long for somebody who does not exist."""
         try:
-            return self._hasher.verify(stored or self._nobody, password) and stored is not None
+            with self._turns:
+                return self._hasher.verify(stored or self._nobody, password) and stored is not None
         except VerificationError:
             return False
 
@@ -93,78 +87,3 @@ class RateLimit:
             allowed = level >= 1.0
             self._buckets[key] = (level - 1.0 if allowed else level, moment)
             return allowed
-
-
-class SecurityHeaders:
-    """Adds the security headers to every answer."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(h for h in _HEADERS if h[0] not in present)]
-            await send(message)
-
-        await self._app(scope, receive, with_headers)
-
-
-class BodyLimit:
-    """Refuses a request whose body is larger than allowed, before it is read into memory.
-
-    Uploads of texts may be larger than other requests; their paths are told by ``large_paths``.
-    """
-
-    def __init__(self, app: App, *, most: int, most_large: int, large_paths: tuple[str, ...]) -> None:
-        self._app, self._most, self._most_large, self._large_paths = app, most, most_large, large_paths
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        most = self._most_large if scope["path"] in self._large_paths else self._most
-        length = dict(scope["headers"]).get(b"content-length", b"")
-        if length.isdigit() and int(length) > most:
-            await _refuse(send, most)
-            return
-        total, refused = 0, False
-
-        async def limited() -> Message:
-            nonlocal total, refused
-            message = await receive()
-            if message["type"] == "http.request":
-                total += len(message.get("body", b""))
-                if total > most:
-                    refused = True
-                    raise _TooLargeError
-            return message
-
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            if not refused:  # what the application makes of a cut-off request is not sent
-                started = True
-                await send(message)
-
-        with contextlib.suppress(_TooLargeError):
-            await self._app(scope, limited, watched)
-        if refused and not started:
-            await _refuse(send, most)
-
-
-class _TooLargeError(Exception):
-    pass
-
-
-async def _refuse(send: Send, most: int) -> None:
-    body = f'{{"detail":"a request has at most {most:,} bytes; this one is larger. Send less."}}'.encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

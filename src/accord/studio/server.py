@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from accord.store import connections, people, projects
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
 from accord.studio.app import create_app
-from accord.workflows.exchange import store_project
+from accord.studio.protocol import BoundedProtocol
+from accord.workflows.exchange import remove_unfinished, store_project
+from accord.workflows.import_ import project_of_files
 from accord.workflows.projects import EXAMPLES, open_example
 
-__all__ = ["Address", "connect_label_studio", "default_database", "prepare", "serve"]
+__all__ = ["Address", "add_project", "connect_label_studio", "default_database", "prepare", "serve"]
 
 
 # Example: the project's name, the question people see, and guidelines.
@@ -58,21 +60,31 @@ def default_database(*, demo: bool = False) -> str:
 
 def prepare(database: Database, *, demo: bool) -> str | None:
     """Make the demonstration's projects and, where nobody has an account, a one-time link for the first owner."""
+    remove_unfinished(database)
+    with database.read() as connection:
+        is_empty = not projects.all_projects(connection)
+    if demo and is_empty:
+        for name in reversed(EXAMPLES):  # the newest project is listed first
+            title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
+            store_project(
+                database, open_example(name), name=title, question=question, guidelines=guidelines, created_by=None
+            )
     with database.write() as connection:
-        if demo and not projects.all_projects(connection):
-            for name in reversed(EXAMPLES):  # the newest project is listed first
-                title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
-                store_project(
-                    connection,
-                    open_example(name),
-                    name=title,
-                    question=question,
-                    guidelines=guidelines,
-                    created_by=None,
-                )
         if people.count_people(connection):
             return None
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
+
+
+def add_project(database_url: str, paths: Sequence[Path], *, question: str) -> str:
+    """Make a project of people's files, with a question about its texts; gives its name."""
+    project = project_of_files(paths)
+    name = paths[0].stem.replace("_", " ")
+    database = open_database(database_url)
+    try:
+        store_project(database, project, name=name, question=question, created_by=None)
+    finally:
+        database.close()
+    return name
 
 
 def connect_label_studio(database: Database, name: str, *, model: Path | None = None) -> str:
@@ -107,6 +119,7 @@ def serve(
     demo: bool,
     announce: Callable[[Address], None],
     secure_cookies: bool = False,
+    hosts: Sequence[str] = (),
     label_studio: str | None = None,
     label_studio_model: Path | None = None,
 ) -> None:
@@ -121,9 +134,17 @@ def serve(
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
     # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
-    app = create_app(database, demo=demo, secure_cookies=secure_cookies)
+    app = create_app(database, demo=demo, secure_cookies=secure_cookies, hosts=(host, *hosts))
     server = uvicorn.Server(
-        uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False, timeout_keep_alive=75)
+        uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            http=BoundedProtocol,
+            log_level="warning",
+            access_log=False,
+            timeout_keep_alive=75,
+        )
     )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from fastapi import UploadFile
 
 from accord.data.formats.registry import detect
+from accord.data.reading.unpacking import READABLE
 from accord.errors import InputError
 
 __all__ = ["Received", "received"]
@@ -20,7 +21,7 @@ __all__ = ["Received", "received"]
 _MOST_UNPACKED = 2**30
 _MOST_FILES = 2_000
 _CHUNK = 2**20
-_READ = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet"}
+_READ = set(READABLE) - {".xml", ".zip", ".gz"}
 _HIDDEN = re.compile(r"(^|/)(\.[^./]|__MACOSX/)")  # what archivers put in by themselves
 _UNHARMFUL = re.compile(r"[^\w.()+ -]")
 
@@ -76,7 +77,7 @@ class _Folder:
     def _place(self, name: str) -> Path:
         """Where a file of this name goes: inside the folder, whatever the name says."""
         parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
-        safe = [_UNHARMFUL.sub("_", part).lstrip(". ")[-100:] for part in parts[-5:]]
+        safe = [_short(_UNHARMFUL.sub("_", part).lstrip(". ")) for part in parts[-5:]]
         path = self.root.joinpath(*(safe or ["upload"]))
         path = path.with_suffix(path.suffix.lower())
         taken = path.exists()
@@ -106,6 +107,11 @@ class _Folder:
                                 "Split them."
                             )
                         out.write(chunk)
+
+
+def _short(name: str) -> str:
+    """The end of a name, as many characters as a file system takes (in bytes)."""
+    return name.encode()[-200:].decode(errors="ignore")
 
 
 def _sorted_out(root: Path, config: Path | None) -> Received:

@@ -1,22 +1,23 @@
-"""The worker beside the studio: a process of its own that refits models and keeps the queues filled.
+"""The worker beside the studio: a process of its own that has models refitted and keeps the queues filled.
 
-Nobody waits for it. It reads what was judged, learns, writes results and questions back, and may be stopped or killed
-at any moment: the next one goes on from what is stored.
+Nobody waits for it. Each refit is a process of its own with limits of time and memory, so that one project stops no
+other: a failure is noted for the owner to see, and tried again ever later. The worker may be stopped or killed at any
+moment; the next one goes on from what is stored.
 """
 
 import logging
 import os
-import random
 import time
-import warnings
 from dataclasses import dataclass, field
 
-from accord.errors import ConvergenceWarning
+from accord.errors import InputError
 from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database, DatabaseError, wait_until_open
-from accord.workflows.collecting.refit import Fitted, refit
+from accord.store.people import now
+from accord.studio.limited import FailedError, Job, Limits
+from accord.studio.limited_work import refit_project
 
-__all__ = ["Worker", "main"]
+__all__ = ["Worker", "main", "refit_limits"]
 
 _LOG = logging.getLogger("accord.worker")
 _FEWEST_QUESTIONS = 20
@@ -24,61 +25,111 @@ _FEWEST_QUESTIONS = 20
 _REST = 4.0
 # So many models stay in memory to be refitted from where they are.
 _MOST_MODELS = 8
+# A refit that takes longer is slow: others are started beside it. One at a time is quick, and two at most are slow.
+_SLOW, _MOST_SLOW = 10.0, 2
+
+
+def refit_limits() -> Limits:
+    """The limits of a refit, which the environment may change."""
+    seconds = float(os.environ.get("ACCORD_REFIT_SECONDS", "900"))
+    megabytes = int(os.environ.get("ACCORD_REFIT_MEGABYTES", "2048"))
+    cure = "Raise ACCORD_REFIT_SECONDS or ACCORD_REFIT_MEGABYTES where the studio is started, or split the project."
+    return Limits(seconds, megabytes, cure)
 
 
 @dataclass
 class Worker:
-    """Looks for projects with new judgements or too few questions, and refits them."""
+    """Looks for projects with new judgements or too few questions, and has them refitted."""
 
     database: Database
-    rng: random.Random = field(default_factory=random.Random)
+    url: str
+    limits: Limits = field(default_factory=refit_limits)
+    _failed: dict[int, scores.Failure] = field(default_factory=dict)
+    _jobs: dict[int, Job] = field(default_factory=dict)
     _not_before: dict[int, float] = field(default_factory=dict)
-    _fitted: dict[int, Fitted] = field(default_factory=dict)  # newest last
+    _fitted: dict[int, bytes] = field(default_factory=dict)  # newest last
 
     def turn(self) -> list[int]:
-        """Refit every project that needs it; returns which were."""
+        """Note the refits that have ended and start those that are due; returns which have ended."""
+        ended = [key for key, job in self._jobs.items() if job.is_done()]
+        for key in ended:
+            self._finish(key, self._jobs.pop(key))
+        for key in self._due():
+            if self._has_room(key):
+                self._jobs[key] = Job(refit_project, self.url, key, self._fitted.pop(key, None), limits=self.limits)
+        return ended
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a refit is going on."""
+        return bool(self._jobs)
+
+    def stop(self) -> None:
+        """End all refits that are going on."""
+        for job in self._jobs.values():
+            job.stop()
+        self._jobs.clear()
+
+    def _due(self) -> list[int]:
         with self.database.read() as connection:
             every = [project.id for project in projects.all_projects(connection)]
             newest = judgements.newest(connection, every)
             seen = scores.seen(connection)
             ready = questions.count_open(connection, every)
-        done = []
+            self._failed = scores.failures_of(connection)
+        moment, due = now(), []
         for key in every:
             stale = key not in seen or newest.get(key, 0) > seen[key]
             # An empty queue that a refit cannot fill (too few texts) is not tried again until something changes.
             hungry = ready.get(key, 0) < _FEWEST_QUESTIONS and key in seen and newest.get(key, 0) > seen[key]
-            if not (stale or hungry) or time.monotonic() < self._not_before.get(key, 0.0):
-                continue
-            result = refit(self.database, key, rng=self.rng, last=self._fitted.pop(key, None))
-            if result is not None:
-                if result.fitted is not None:
-                    self._fitted[key] = result.fitted
-                    while len(self._fitted) > _MOST_MODELS:
-                        del self._fitted[next(iter(self._fitted))]
-                self._not_before[key] = time.monotonic() + _REST * result.seconds
-                done.append(key)
-                how = "warm" if result.is_warm else "from nothing"
-                _LOG.info("project %d refitted %s on %d rows in %.2f s", key, how, result.n_judgements, result.seconds)
-        return done
+            resting = time.monotonic() < self._not_before.get(key, 0.0)
+            if key in self._failed:
+                resting = moment < self._failed[key].retry_at
+            if (stale or hungry) and not resting and key not in self._jobs:
+                due.append(key)
+        return sorted(due, key=lambda key: key in self._failed)  # the healthy first
+
+    def _has_room(self, key: int) -> bool:
+        """Whether a refit may start: beside slow ones, and a project that failed before only where none is slow."""
+        slow = [other for other, job in self._jobs.items() if job.seconds > _SLOW or other in self._failed]
+        if key in self._failed:
+            return not slow
+        return len(self._jobs) == len(slow) <= _MOST_SLOW
+
+    def _finish(self, key: int, job: Job) -> None:
+        try:
+            done = job.result()
+        except (FailedError, InputError) as error:
+            with self.database.write() as connection:
+                failure = scores.failed(connection, key, f"{str(error)[:1].upper()}{str(error)[1:]}")
+            _LOG.warning("project %d failed %d times: %s", key, failure.n_failures, error)
+            return
+        if done is None:
+            return
+        if done.packed is not None:
+            self._fitted[key] = done.packed
+            while len(self._fitted) > _MOST_MODELS:
+                del self._fitted[next(iter(self._fitted))]
+        self._not_before[key] = time.monotonic() + _REST * done.seconds
+        how = "warm" if done.is_warm else "from nothing"
+        _LOG.info("project %d refitted %s on %d rows in %.2f s", key, how, done.n_judgements, done.seconds)
 
 
 def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     """Work until the studio (process ``parent``) is gone."""
     if hasattr(os, "nice"):
         os.nice(19)
-    warnings.simplefilter("ignore", ConvergenceWarning)  # a half-settled ranking is shown with its uncertainty
-    worker = Worker(wait_until_open(url, seconds=60.0))
+    worker = Worker(wait_until_open(url, seconds=60.0), url)
     while os.getppid() == parent:
         try:
-            worked = worker.turn()
+            worker.turn()
         except DatabaseError:
             _LOG.exception("the database did not answer; trying again")
-            worked = []
             time.sleep(2.0)
-        if not worked:
-            time.sleep(pause)
+        time.sleep(0.2 if worker.is_busy else pause)
+    worker.stop()
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.WARNING)
+    logging.basicConfig(level=os.environ.get("ACCORD_LOG", "WARNING"))
     main(os.environ["ACCORD_DATABASE"], parent=int(os.environ["ACCORD_STUDIO"]))

@@ -1,6 +1,6 @@
 """Exchange: projects between the store and the tables that the models and other programs read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,25 +14,23 @@ from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.data.tables import plain
 from accord.errors import InputError
 from accord.store import judgements, projects
-from accord.store.database import Connection
+from accord.store.database import Connection, Database
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.workflows.import_ import Imported, import_files, project_of_files
 
-__all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "store_project"]
+__all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "remove_unfinished", "store_project"]
 
 _MOST_UNPACKED = 2**30
+_BATCH = 2_000
 
 
 def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True) -> Project:
     """A stored project as tables: its texts, links and the judgements that were not undone (or every row)."""
-    texts, _ = projects.find_items(connection, stored.id, limit=None)
-    columns: dict[str, list[Any]] = {name: [] for name in ITEMS.names}
-    meta_names = list(dict.fromkeys(name for item in texts for name in item.meta))
-    for item in texts:
-        for name in ITEMS.names:
-            columns[name].append(getattr(item, name))
-    metas = {f"meta.{name}": [item.meta.get(name) for item in texts] for name in meta_names}
+    columns = projects.item_columns(connection, stored.id)
+    metas = columns.pop("meta")
+    meta_names = dict.fromkeys(name for meta in metas for name in meta)
+    columns |= {f"meta.{name}": [meta.get(name) for meta in metas] for name in meta_names}
     rows: dict[str, list[Any]] = {name: [] for name in JUDGEMENTS.names}
     for row in judgements.export_rows(connection, stored.id, standing=standing):
         values = dict(row)
@@ -46,7 +44,7 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
         stored.kind,
-        with_schema({**columns, **metas}, ITEMS),
+        with_schema(columns, ITEMS),
         with_schema(rows, JUDGEMENTS),
         with_schema(linked, LINKS),
         settings=dict(stored.settings),
@@ -59,7 +57,7 @@ def _number(value: float | None) -> str | None:
 
 
 def store_project(
-    connection: Connection,
+    database: Database,
     project: Project,
     *,
     name: str,
@@ -68,40 +66,71 @@ def store_project(
     guidelines: str = "",
     settings: Mapping[str, Any] | None = None,
 ) -> int:
-    """Store a project's texts, links and judgements under a new key; all inside the caller's transaction."""
-    key = projects.create_project(
-        connection,
-        name=name,
-        kind=project.kind,
-        question=question,
-        guidelines=guidelines,
-        settings={**_seen_choices(project), **project.settings, **(settings or {})},
-        created_by=created_by,
-    )
-    frames = project.frames()
-    texts = frames["items"]
-    meta = [column for column in texts.columns if column.startswith("meta.")]
-    projects.add_items(
-        connection,
-        key,
-        (
-            {
-                **{name: plain(row[name]) for name in ITEMS.names},
-                "text": row["text"] or "",
-                "meta": {m.removeprefix("meta."): cell for m in meta if (cell := plain(row[m])) is not None},
-            }
-            for row in texts.to_dict("records")
-        ),
-    )
-    projects.add_links(
-        connection,
-        key,
-        [{name: plain(row[name]) for name in LINKS.names} for row in frames["links"].to_dict("records")],
-    )
-    stored, _ = projects.find_items(connection, key, limit=None)
-    places = {item.item_id: item.key for item in stored}
-    judgements.append(connection, key, [judgement_of(row, places) for row in frames["judgements"].to_dict("records")])
+    """Store a project's texts, links and judgements under a new key: all of them, or nothing.
+
+    They are written a few at a time, so that others who write wait only for a moment. Nobody sees the project before
+    all of it is there; what a crash leaves is removed at the next start.
+    """
+    with database.write() as connection:
+        key = projects.create_project(
+            connection,
+            name=name,
+            kind=project.kind,
+            question=question,
+            guidelines=guidelines,
+            settings={**_seen_choices(project), **project.settings, **(settings or {})},
+            created_by=created_by,
+            is_ready=False,
+        )
+    try:
+        _store_tables(database, key, project)
+        with database.write() as connection:
+            projects.finish_import(connection, key)
+    except BaseException:
+        remove_unfinished(database, key)
+        raise
     return key
+
+
+def remove_unfinished(database: Database, key: int | None = None) -> None:
+    """Remove what is left of an import that was cut off; without ``key`` of all that are older than an hour."""
+    more = True
+    while more:
+        with database.write() as connection:
+            more = projects.remove_unfinished(connection, key)
+
+
+def _store_tables(database: Database, key: int, project: Project) -> None:
+    for rows in _batches(project.item_table):
+        texts = [
+            {
+                **{name: row[name] for name in ITEMS.names},
+                "text": row["text"] or "",
+                "meta": {
+                    name.removeprefix("meta."): cell
+                    for name, cell in row.items()
+                    if name.startswith("meta.") and cell is not None
+                },
+            }
+            for row in rows
+        ]
+        with database.write() as connection:
+            projects.add_items(connection, key, texts)
+    for rows in _batches(project.link_table):
+        with database.write() as connection:
+            projects.add_links(connection, key, rows)
+    with database.read() as connection:
+        places = projects.keys_by_id(connection, key)
+    for rows in _batches(project.judgement_table):
+        judged = [judgement_of(row, places) for row in rows]
+        with database.write() as connection:
+            judgements.append(connection, key, judged)
+
+
+def _batches(table: pa.Table) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a table, a few thousand at a time, as JSON and the database take them."""
+    for batch in table.to_batches(max_chunksize=_BATCH):
+        yield [{name: plain(cell) for name, cell in row.items()} for row in batch.to_pylist()]
 
 
 def _seen_choices(project: Project) -> dict[str, Any]:
@@ -116,7 +145,7 @@ def _seen_choices(project: Project) -> dict[str, Any]:
 def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement:
     """A row of the table of judgements as it is stored; ``places`` has the keys of the texts by their ids."""
     kind = row["kind"]
-    cell = {name: plain(row[name]) for name in JUDGEMENTS.names}
+    cell = {name: plain(row[name]) for name in JUDGEMENTS.names}  # rows of a frame have NaN for what is missing
     numeric = kind in {"pair", "score"} and cell["value"] is not None
     return Judgement(
         request_id=f"import-{uuid4().hex}",

@@ -11,6 +11,7 @@ from typing import Any
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
+from accord.data.replacing import replacing
 from accord.errors import MissingDependencyError
 from accord.evaluation.table_picture import draw_table
 from accord.evaluation.tables import Row
@@ -62,7 +63,8 @@ class Reproduction:
         before, start, rest = page.partition(_START)
         _, end, after = rest.partition(_END)
         page = f"{before}{self._tables(pictures)}{after}" if start and end else self.to_markdown(pictures)
-        path.write_text(page, encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(page, encoding="utf-8")
 
     def _draw(self, page: Path) -> dict[str, str]:
         """The pictures by table; none without matplotlib, because a long run must not be lost for them.

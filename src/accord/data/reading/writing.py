@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from accord.data.project import Project
+from accord.data.reading.spreadsheets import disarmed
 
 __all__ = ["Judged", "answered", "judged_texts", "plain_rows", "write_csv", "write_lines"]
 
@@ -78,8 +80,12 @@ def answered(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def write_csv(frame: pd.DataFrame, path: Path, *, sep: str = ",") -> None:
-    """Write a table with separators."""
+    """Write a table with separators; no cell is one that a spreadsheet would run."""
+    frame, returns = frame.copy(deep=False), False
+    for name in frame.columns:
+        if not is_numeric_dtype(frame[name].dtype):
+            cells = [disarmed(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+            frame[name] = pd.Series(cells, index=frame.index, dtype=object)
+            returns |= any("\r" in cell for cell in cells if isinstance(cell, str))
     # A carriage return ends a line unless its cell is quoted, and nothing else makes pandas quote it.
-    texts = [frame[name] for name in frame.columns if frame[name].dtype == object]
-    returns = any("\r" in cell for column in texts for cell in column if isinstance(cell, str))
     frame.to_csv(path, index=False, sep=sep, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)

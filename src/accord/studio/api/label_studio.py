@@ -5,8 +5,6 @@ secret, and the secret as the password of HTTP basic authentication. No cookie i
 make a browser ask in somebody's name.
 """
 
-import base64
-import binascii
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -15,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from accord.store import connections, projects
 from accord.store.database import Connection
 from accord.store.projects import StoredProject
-from accord.studio.context import Key, Owner, Studio
+from accord.studio.context import Key, Owner, Studio, sent_secret
 from accord.workflows.collecting.label_studio import match_config
 from accord.workflows.collecting.receive import EVENTS, changes_of, keep
 from accord.workflows.collecting.suggest import suggest
@@ -64,7 +62,7 @@ def disconnect(access: Owner, studio: Studio) -> Response:
 
 def _connected(project_id: Key, request: Request, studio: Studio) -> StoredProject:
     """The project that the sender's secret opens; nobody else gets past."""
-    token = request.path_params.get("token") or _sent_secret(request.headers.get("authorization", ""))
+    token = request.path_params.get("token") or sent_secret(request.headers.get("authorization", ""))
     if not token or len(token) > 200:
         raise HTTPException(401, "this needs the secret of the project's address.", headers=_CHALLENGE)
     with studio.database.read() as connection:
@@ -79,19 +77,6 @@ def _connected(project_id: Key, request: Request, studio: Studio) -> StoredProje
     if not studio.changes.allows(f"Label Studio {project_id}"):
         raise HTTPException(429, "at most 1,200 requests a minute are taken for one project; wait a moment.")
     return project
-
-
-def _sent_secret(header: str) -> str | None:
-    """The secret in an ``Authorization`` header: the password of a basic one, or the bearer."""
-    scheme, _, sent = header.partition(" ")
-    if scheme.lower() == "bearer":
-        return sent.strip()
-    if scheme.lower() != "basic":
-        return None
-    try:
-        return base64.b64decode(sent, validate=True).decode().partition(":")[2]
-    except (binascii.Error, UnicodeDecodeError):
-        return None
 
 
 Opened = Annotated[StoredProject, Depends(_connected)]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Request, Response
 from pydantic import BaseModel, Field
 
 from accord.store import people, projects
@@ -80,6 +80,54 @@ def invite(sent: InviteSent, access: Owner, studio: Studio, request: Request) ->
 
     token = studio.writer.write(create)
     return InviteAnswer(token=token, path=f"/join/{token}")
+
+
+class InviteListed(BaseModel):
+    """A link that still works; ``key`` names it and opens nothing."""
+
+    key: str
+    role: str
+    uses_left: int
+    created_at: datetime
+    expires_at: datetime
+    created_by: int | None
+    person_id: int | None
+
+
+@router.get("/invites", responses={401: {}, 403: {}, 404: {}})
+def list_invites(access: Owner, studio: Studio) -> list[InviteListed]:
+    """The links of the project that still work: invites, and links for a new password (role ``reset``)."""
+    with studio.database.read() as connection:
+        found = people.invites_of(connection, access.project.id)
+    names = InviteListed.model_fields
+    return [InviteListed(**{name: value for name, value in vars(entry).items() if name in names}) for entry in found]
+
+
+@router.delete("/invites/{key}", status_code=204, responses={401: {}, 403: {}, 404: {}})
+def revoke_invite(key: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")], access: Owner, studio: Studio) -> Response:
+    """Take a link back."""
+
+    def revoke(connection: Connection) -> None:
+        if not people.revoke_invite(connection, access.project.id, key):
+            raise HTTPException(404, "this project has no such link.")
+        projects.note(connection, access.project.id, access.person.id, "invite taken back", invite=key[:8])
+
+    studio.writer.write(revoke)
+    return Response(status_code=204)
+
+
+@router.post("/members/{person_id}/reset", status_code=201, responses={401: {}, 403: {}, 404: {}})
+def reset_member(person_id: Key, access: Owner, studio: Studio) -> InviteAnswer:
+    """A link with which a member sets a new password."""
+
+    def create(connection: Connection) -> str:
+        if people.role_of(connection, access.project.id, person_id) is None:
+            raise HTTPException(404, "this person is not a member of the project.")
+        projects.note(connection, access.project.id, access.person.id, "password link made", person=person_id)
+        return people.create_reset(connection, person_id, project_id=access.project.id, created_by=access.person)
+
+    token = studio.writer.write(create)
+    return InviteAnswer(token=token, path=f"/reset/{token}")
 
 
 @router.get("/audit", responses={401: {}, 403: {}, 404: {}})

@@ -1,24 +1,29 @@
 """Projects and their texts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from accord.data.project import Project
 from accord.errors import InputError
 from accord.store import projects
 from accord.store.database import Connection, UnstorableError
 from accord.store.projects import StoredProject
 from accord.studio.api.judge import ItemAnswer, item_answer
-from accord.studio.context import CurrentPerson, Key, Owner, Studio, Viewer
+from accord.studio.context import Account, CurrentPerson, Key, Owner, Studio, StudioState, Viewer, Visitor
+from accord.studio.limited import FailedError, Limits, run
+from accord.studio.limited_work import look, read
 from accord.studio.uploads import received
-from accord.workflows.exchange import look_at_files, read_files, store_project
+from accord.workflows.exchange import store_project
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["projects"])
+Result = TypeVar("Result")
 
 Kind = Literal["pairs", "threads", "aspects", "links", "rationales"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, pattern=r"^[^\x00]*$")]
@@ -126,11 +131,29 @@ class LookAnswer(BaseModel):
     lost: dict[str, int]
 
 
+_READING = Limits(
+    seconds=300.0, megabytes=1536, cure="Split the files, or import them on the command line with 'accord import'."
+)
+
+
+def limited(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Read files in a process of its own: a file can be made to need any amount of memory and time."""
+    try:
+        return run(work, *arguments, limits=_READING)
+    except FailedError as error:
+        raise InputError(f"the files could not be read: {error}") from None
+
+
 @router.post("/uploads/look", responses={401: {}, 403: {}})
-def look_at_upload(visitor: CurrentPerson, upload: Upload) -> LookAnswer:
+async def look_at_upload(visitor: Account, studio: Studio, upload: Upload) -> LookAnswer:
     """What a project made of these files would hold; nothing is stored."""
+    return await studio.reading.run(lambda: _look(upload))
+
+
+def _look(upload: UploadSent) -> LookAnswer:
     with received(upload.files, upload.config) as files:
-        seen = look_at_files(files.paths, upload.settings, kind=upload.kind, form=upload.form, config=files.config)
+        options = {"kind": upload.kind, "form": upload.form, "config": files.config}
+        seen = limited(look, files.paths, upload.settings, options)
         # The reasons end with what to type on the command line.
         return LookAnswer(
             kind=seen.kind,
@@ -148,8 +171,8 @@ def look_at_upload(visitor: CurrentPerson, upload: Upload) -> LookAnswer:
 
 
 @router.post("/projects", status_code=201, responses={401: {}, 403: {}})
-def create_project(
-    visitor: CurrentPerson,
+async def create_project(
+    visitor: Account,
     studio: Studio,
     upload: Upload,
     name: Annotated[Name, Form()],
@@ -158,20 +181,24 @@ def create_project(
     drop_bad: Annotated[bool, Form()] = False,
 ) -> ProjectAnswer:
     """Make a project from files of any known format: all of it, or nothing."""
-    with received(upload.files, upload.config) as files:
-        project = read_files(
-            files.paths, upload.settings, kind=upload.kind, form=upload.form, config=files.config, drop_bad=drop_bad
-        )
+
+    def make() -> ProjectAnswer:
+        with received(upload.files, upload.config) as files:
+            options = {"kind": upload.kind, "form": upload.form, "config": files.config, "drop_bad": drop_bad}
+            project = limited(read, files.paths, upload.settings, options)
+        return _store(studio, visitor, project, name=name, question=question, guidelines=guidelines)
+
+    return await studio.reading.run(make)
+
+
+def _store(
+    studio: StudioState, visitor: Visitor, project: Project, *, name: str, question: str, guidelines: str
+) -> ProjectAnswer:
     try:
+        key = store_project(
+            studio.database, project, name=name, created_by=visitor.person.id, question=question, guidelines=guidelines
+        )
         with studio.database.write() as connection:
-            key = store_project(
-                connection,
-                project,
-                name=name,
-                created_by=visitor.person.id,
-                question=question,
-                guidelines=guidelines,
-            )
             projects.note(connection, key, visitor.person.id, "project made", texts=project.counts["items"])
             stored = projects.get_project(connection, key)
     except UnstorableError as error:
@@ -207,7 +234,7 @@ def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> Projec
 
 
 @router.get("/projects/{project_id}/items", responses={401: {}, 404: {}})
-def list_items(
+async def list_items(
     access: Viewer,
     studio: Studio,
     search: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")] = "",
@@ -216,10 +243,7 @@ def list_items(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> ItemsAnswer:
     """Texts of a project, in their order."""
-    with studio.database.read() as connection:
-        found, total = projects.find_items(
-            connection, access.project.id, search=search, group_id=group, offset=offset, limit=limit
-        )
+    found, total = await studio.found(access.project.id, search=search, group_id=group, offset=offset, limit=limit)
     return ItemsAnswer(total=total, items=[item_answer(item) for item in found])
 
 

@@ -1,6 +1,5 @@
 """What the judgements say: results of the model, and files to take away."""
 
-import csv
 import tempfile
 import zipfile
 from datetime import datetime
@@ -11,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
-from accord.store.scores import get_scores
+from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Key, Owner, Studio, Viewer
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
@@ -20,14 +19,12 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["results"])
 
-# A cell may hold a long text.
-csv.field_size_limit(2**31 - 1)
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 class ResultsAnswer(BaseModel):
-    """What the model last said; ``fitted_at`` is empty before the first fit."""
+    """What the model last said; ``fitted_at`` is empty before the first fit.
+
+    ``problem`` says to owners why the last fit failed; it is empty where it did not.
+    """
 
     model_version: int
     n_judgements: int
@@ -35,6 +32,7 @@ class ResultsAnswer(BaseModel):
     total: int
     rows: list[dict[str, Any]]
     summary: dict[str, Any]
+    problem: str | None = None
 
 
 @router.get("/results", responses={401: {}, 404: {}})
@@ -47,15 +45,20 @@ def results(
     """The model's results: the ranking of a pairs project, the predictions of the others."""
     with studio.database.read() as connection:
         found = get_scores(connection, access.project.id)
+        rows = result_rows(connection, access.project.id, offset=offset, limit=limit)
+        failure = get_failure(connection, access.project.id) if access.may("owner") else None
+    problem = None if failure is None else failure.sentence
     if found is None:
-        return ResultsAnswer(model_version=0, n_judgements=0, fitted_at=None, total=0, rows=[], summary={})
-    rows = found.result.get("rows", [])
+        return ResultsAnswer(
+            model_version=0, n_judgements=0, fitted_at=None, total=0, rows=[], summary={}, problem=problem
+        )
     return ResultsAnswer(
         model_version=found.model_version,
         n_judgements=found.n_judgements,
         fitted_at=found.fitted_at,
-        total=len(rows),
-        rows=rows[offset : offset + limit],
+        total=found.n_rows,
+        rows=rows,
+        problem=problem,
         summary=found.result.get("summary", {}),
     )
 
@@ -64,11 +67,10 @@ def results(
 def result_of(key: Key, access: Viewer, studio: Studio) -> dict[str, Any]:
     """What the model says of one text."""
     with studio.database.read() as connection:
-        found = get_scores(connection, access.project.id)
-    for row in found.result.get("rows", []) if found else []:
-        if row.get("key") == key:
-            return dict(row)
-    raise HTTPException(404, "the model has not said anything about this text yet.")
+        found = results_of(connection, access.project.id, [key])
+    if key not in found:
+        raise HTTPException(404, "the model has not said anything about this text yet.")
+    return found[key]
 
 
 def _export_name(form: Annotated[str, Query(alias="format", max_length=40)] = "csv") -> str:
@@ -101,35 +103,9 @@ def export_project(
             (folder / "not-exported.txt").write_text("".join(lines), encoding="utf-8")
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-                _disarm(path)
                 archive.write(path, path.relative_to(folder))
         content = packed.read_bytes()
     name = f"accord-project-{access.project.id}-{form}.zip"
     return Response(
         content, media_type="application/zip", headers={"content-disposition": f'attachment; filename="{name}"'}
     )
-
-
-def _disarm(path: Path) -> None:
-    """Put an apostrophe before what a spreadsheet would run as a formula."""
-    separator = {".csv": ",", ".tsv": "\t"}.get(path.suffix)
-    if separator is None:
-        return
-    safe = path.with_name(f"{path.name}.part")
-    with path.open(encoding="utf-8", newline="") as rows, safe.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-        # A cell with a carriage return must be quoted, which the writer does by itself.
-        writer.writerows([[_harmless(cell) for cell in row] for row in csv.reader(rows, delimiter=separator)])
-    safe.replace(path)
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) and not _is_number(cell) else cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -45,30 +45,50 @@ def join(
     """The page behind an invite link."""
     with studio.database.read() as connection:
         invite = people.find_invite(connection, token)
+        if invite is not None and invite.person_id is not None:
+            invite = None  # a link for a password is no invite
         invited = projects.get_project(connection, invite.project_id) if invite and invite.project_id else None
     return render(request, "join.html", visitor=visitor, invite=invite, invited=invited, token=token)
 
 
+@router.get("/reset/{token}")
+def reset(request: Request, token: Annotated[str, PathParameter(max_length=100)], studio: Studio) -> Response:
+    """The page behind a link for a new password."""
+    with studio.database.read() as connection:
+        invite = people.find_invite(connection, token)
+        person = people.get_person(connection, invite.person_id) if invite and invite.person_id else None
+    return render(request, "reset.html", person=person, token=token)
+
+
+@router.get("/account")
+def account(request: Request, visitor: MaybePerson) -> Response:
+    """The form for another password."""
+    if visitor is None:
+        return RedirectResponse("/", status_code=303)
+    return render(request, "account.html", visitor=visitor)
+
+
 @router.post("/demo")
-def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
-    """A guest's account on the demonstration's projects."""
+async def demo(request: Request, response: Response, studio: Studio) -> SessionAnswer:
+    """A guest's account, who may judge the demonstration's examples and nothing else."""
     if not studio.demo:
         raise HTTPException(404, "this studio is not a demonstration.")
     if not studio.logins.allows(request.client.host if request.client else "unknown"):
         raise HTTPException(429, "too many tries from this address; wait a minute.")
 
     def enter(connection: Connection) -> Person:
-        guest = people.create_person(connection, f"Guest {people.count_people(connection) + 1}", password_hash=None)
-        for project in projects.all_projects(connection):
-            people.add_member(connection, project.id, guest.id, "owner")
+        name = f"Guest {people.count_people(connection) + 1}"
+        guest = people.create_person(connection, name, password_hash=None, is_guest=True)
+        for key in projects.examples(connection):
+            people.add_member(connection, key, guest.id, "judge")
         return guest
 
-    return sign_in(studio, response, studio.writer.write(enter))
+    return await sign_in(studio, response, await studio.stored(enter))
 
 
 @router.get("/projects/new")
 def new_project(request: Request, visitor: MaybePerson) -> Response:
     """The form for a new project."""
-    if visitor is None:
+    if visitor is None or visitor.person.is_guest:
         return RedirectResponse("/", status_code=303)
     return render(request, "new_project.html", visitor=visitor, formats=titles(readable=True))

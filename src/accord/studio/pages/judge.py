@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from accord.store import judgements as kept
 from accord.store import projects
 from accord.store.database import Connection
-from accord.store.scores import get_scores
+from accord.store.scores import results_of
 from accord.studio.context import Access, Judge, Studio
 from accord.studio.pages.rendering import render
 from accord.workflows.collecting.collect import SKIP_REASONS
@@ -86,8 +86,7 @@ def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
 
 def _thread(connection: Connection, access: Access, place: int, name: str, given: dict[int, str]) -> Thread:
     found, _ = projects.find_items(connection, access.project.id, group_id=name, limit=None)
-    scores = get_scores(connection, access.project.id)
-    said = {row["key"]: row for row in (scores.result.get("rows", []) if scores else [])}
+    said = results_of(connection, access.project.id, [item.key for item in found])
     depth: dict[str, int] = {name: -1}
     question, comments = "", []
     for item in found:

@@ -5,9 +5,9 @@ from fastapi.responses import HTMLResponse
 
 from accord.store import people as stored_people
 from accord.store import projects
-from accord.store.scores import get_scores
+from accord.store.scores import get_failure, get_scores
 from accord.studio.context import Owner, Studio
-from accord.studio.pages.rendering import render, titles
+from accord.studio.pages.rendering import WAITING, failure_sentence, render, titles
 from accord.workflows.collecting.people import Annotator
 
 __all__ = ["router"]
@@ -27,17 +27,29 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
     """Who judges how, who is a member, and what was done."""
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
+        failure = get_failure(connection, access.project.id)
         members = stored_people.members(connection, access.project.id)
+        invites = stored_people.invites_of(connection, access.project.id)
         audit = projects.audit_log(connection, access.project.id)
     # Computed by the worker with every refit: a project may have hundreds of thousands of answers.
     found = [Annotator(**row) for row in (scores.result.get("people", []) if scores else [])]
     shared = sum(person.n_shared for person in found)
     overall = "" if shared else "No question was answered by two people yet, so nothing can be said of agreement."
     if scores is None:
-        overall = "The model has not looked at this project yet. It does so within seconds of the first answers."
+        overall = WAITING
+    overall = failure_sentence(failure, is_owner=True) or overall
     table = [_row(person) for person in found]
     return render(
-        request, "people.html", access=access, here="people", table=table, members=members, audit=audit, overall=overall
+        request,
+        "people.html",
+        access=access,
+        here="people",
+        table=table,
+        members=members,
+        invites=invites,
+        names={person.id: person.name for person, _ in members},
+        audit=audit,
+        overall=overall,
     )
 
 

@@ -11,9 +11,10 @@ from markupsafe import Markup
 
 from accord import __version__
 from accord.data.formats.registry import format_names, format_of
+from accord.store.scores import Failure
 from accord.studio.context import Access, Visitor, studio_of
 
-__all__ = ["ago", "interval_svg", "pager", "render", "share_svg", "titles"]
+__all__ = ["WAITING", "ago", "failure_sentence", "interval_svg", "pager", "render", "share_svg", "titles"]
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("accord.studio", "templates"),
@@ -46,6 +47,20 @@ def render(
         **context,
     )
     return HTMLResponse(page, status_code=status, headers={"cache-control": "no-store"})
+
+
+WAITING = "The model has not looked at this project yet. It does so soon after the first answers."
+
+
+def failure_sentence(failure: Failure | None, *, is_owner: bool) -> str | None:
+    """What a page says while the model of a project cannot be fitted: to its owners why, to others that it is so."""
+    if failure is None:
+        return None
+    minutes = max(1, round((failure.retry_at - datetime.now(UTC)).total_seconds() / 60))
+    again = f"It is tried again in about {minutes} minute{'' if minutes == 1 else 's'}. All answers are kept."
+    if not is_owner:
+        return f"The model could not be fitted to the newest answers. {again}"
+    return f"The model could not be fitted: {failure.sentence} {again}"
 
 
 def titles(*, readable: bool = False, writable: bool = False) -> list[tuple[str, str]]:

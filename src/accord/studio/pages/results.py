@@ -11,9 +11,9 @@ from accord.store import judgements as kept
 from accord.store import projects
 from accord.store.database import Connection
 from accord.store.projects import StoredItem
-from accord.store.scores import Scores, get_scores
+from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Access, Key, Studio, Viewer
-from accord.studio.pages.rendering import ago, interval_svg, pager, render, share_svg
+from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
 from accord.workflows.rank import stability_sentences
 
 __all__ = ["router"]
@@ -29,26 +29,31 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
     """The ranking of a pairs project; the predictions of the others."""
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
-        rows = list(scores.result.get("rows", [])) if scores else []
-        shown = rows[offset : offset + _PAGE]
+        failure = get_failure(connection, access.project.id)
+        shown = result_rows(connection, access.project.id, offset=offset, limit=_PAGE)
         texts = projects.items_by_key(connection, access.project.id, [r["key"] for r in shown if r.get("key")])
     summary = scores.result.get("summary", {}) if scores else {}
     common: dict[str, Any] = {
         "rows": shown,
-        "waiting": summary.get("waiting"),
+        "waiting": _capital(summary.get("waiting") or WAITING),
+        "failure": failure_sentence(failure, is_owner=access.may("owner")),
         "n_judgements": scores.n_judgements if scores else 0,
         "model_version": scores.model_version if scores else 0,
         "fitted_ago": ago(scores.fitted_at) if scores else "",
-        "pager": pager(request, offset=offset, limit=_PAGE, total=len(rows)),
+        "pager": pager(request, offset=offset, limit=_PAGE, total=scores.n_rows if scores else 0),
     }
     if access.project.kind == "pairs":
-        return _ranking(request, access, rows, shown, texts, summary, common)
+        return _ranking(request, access, shown, texts, summary, common)
     columns, cells = _table(access.project.kind, list(access.project.settings.get("aspects", [])), shown)
     common["rows"] = [
         {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row), "cells": line}
         for row, line in zip(shown, cells, strict=True)
     ]
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _table(kind: str, aspects: list[str], rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -78,8 +83,7 @@ def _percent(share: float | None) -> str:
 def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
     """The text, with the words marked that the model would highlight."""
     text = _title(item, row)
-    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
-    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
+    return _pieces(text, [(a, b) for a, b, _ in row.get("highlights") or [] if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
@@ -97,13 +101,12 @@ def _cell(value: Any) -> str:
 def _ranking(
     request: Request,
     access: Access,
-    rows: list[dict[str, Any]],
     shown: list[dict[str, Any]],
     texts: dict[int, StoredItem],
     summary: dict[str, Any],
     common: dict[str, Any],
 ) -> HTMLResponse:
-    least, most = min((r["low"] for r in rows), default=0.0), max((r["high"] for r in rows), default=1.0)
+    least, most = summary.get("least", 0.0), summary.get("most", 1.0)
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in shown:
         grouped.setdefault(str(row.get("group") or ""), []).append(row)
@@ -150,7 +153,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 @router.get("/texts")
-def texts(
+async def texts(
     request: Request,
     access: Viewer,
     studio: Studio,
@@ -158,8 +161,7 @@ def texts(
     offset: Offset = 0,
 ) -> HTMLResponse:
     """All texts, to search and to open."""
-    with studio.database.read() as connection:
-        found, total = projects.find_items(connection, access.project.id, search=search, offset=offset, limit=_PAGE)
+    found, total = await studio.found(access.project.id, search=search, offset=offset, limit=_PAGE)
     pages = pager(request, offset=offset, limit=_PAGE, total=total)
     return render(
         request, "texts.html", access=access, here="texts", items=found, total=total, search=search, pager=pages
@@ -173,7 +175,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item = projects.get_item(connection, access.project.id, key)
         if item is None:
             raise HTTPException(404, "there is no such text in this project.")
-        scores = get_scores(connection, access.project.id)
+        said = results_of(connection, access.project.id, [key]).get(key)
         judged = _judgements_of(connection, access.project.id, key)
         neighbours = _neighbours(connection, access.project.id, item)
     return render(
@@ -183,7 +185,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         here="texts",
         item=item,
         pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
-        facts=_facts(scores, key),
+        facts=_facts(said) if said else [],
         judgements=judged,
         neighbours=neighbours,
     )
@@ -197,12 +199,7 @@ _FACTS = {
 }
 
 
-def _facts(scores: Scores | None, key: int) -> list[tuple[str, str]]:
-    for row in scores.result.get("rows", []) if scores else []:
-        if row.get("key") == key:
-            break
-    else:
-        return []
+def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {name: _cell(value) for name, value in row.items() if name not in {"key", "item_id", "text", "highlights"}}
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"

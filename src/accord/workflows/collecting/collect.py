@@ -1,8 +1,9 @@
 """Collect: what people answer, checked against what was asked, and appended to the store."""
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,7 @@ from accord.store import projects, questions
 from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredItem, StoredProject
+from accord.store.questions import Question
 
 __all__ = ["ANSWERS", "SKIP_REASONS", "Answer", "NextQuestion", "next_question", "record", "take_back"]
 
@@ -21,7 +23,9 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {kind: (rows[-1], "skip") for kind, row
 SKIP_REASONS = ("both bad", "too similar", "not understood", "other")
 
 _MAX_SPANS = 200
-_AT_ONCE = 32  # random pairs that are drawn together
+_AT_ONCE = 32  # questions that are drawn together while the queue is empty
+_SMALL_GROUP = 5_000  # texts that are all read to draw two
+_MOST_LISTED = 2_000_000  # pairs that are listed to find one that is not seen
 _Drawn = list[dict[str, Any]]  # rows of the queue of questions
 
 
@@ -67,33 +71,47 @@ def record(connection: Connection, project: StoredProject, person_id: int, answe
         raise InputError(
             f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
         )
-    wanted = {key for key in (answer.item, answer.other, *(span[0] for span in answer.spans)) if key is not None}
+    about = {answer.item} if answer.other is None else {answer.item, answer.other}
+    if answer.shown_left is not None and answer.shown_left not in about:
+        raise InputError(f"shown_left is one of the texts of the answer; {answer.shown_left} is not.")
+    wanted = about | {span[0] for span in answer.spans}
     texts = projects.items_by_key(connection, project.id, wanted)
     if len(texts) != len(wanted):
         raise InputError(
             f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
         )
-    rows = _ROWS[answer.kind](project, texts, answer)
-    asked = None
-    if answer.question_id is not None:
-        asked = questions.close(connection, project.id, answer.question_id)
     base: dict[str, Any] = {
         "request_id": answer.request_id,
         "person_id": person_id,
         "response_ms": None if answer.response_ms is None else max(0, min(answer.response_ms, 86_400_000)),
-        "strategy": asked.strategy if asked else None,
-        "propensity": asked.propensity if asked else None,
-        "model_version": asked.model_version if asked else None,
     }
-    return kept.append(
-        connection,
-        project.id,
-        [Judgement(**{**base, "part": part, **row}) for part, row in enumerate(rows)],
-    )
+    rows = [
+        Judgement(**{**base, "part": part, **row})
+        for part, row in enumerate(_ROWS[answer.kind](project, texts, answer))
+    ]
+    if kept.is_stored(connection, project.id, rows):
+        return 0
+    asked = None
+    if answer.question_id is not None:
+        asked = questions.close(connection, project.id, answer.question_id, person_id, about)
+    if asked is not None:
+        rows = [
+            replace(row, strategy=asked.strategy, propensity=asked.propensity, model_version=asked.model_version)
+            for row in rows
+        ]
+    return kept.append(connection, project.id, rows)
 
 
 def take_back(connection: Connection, project: StoredProject, person_id: int, *, request_id: str) -> str | None:
-    """Undo the person's newest answer; returns the request that was undone, or ``None``."""
+    """Undo the person's newest answer; returns the request that was undone, or ``None``.
+
+    A wish that is sent again is answered as before and undoes nothing else.
+    """
+    before = kept.stored_rows(connection, project.id, request_id)
+    if before:
+        if (before[0].kind, before[0].person_id) != ("undo", person_id):
+            raise InputError(f"a request_id names one answer; {request_id!r} is taken. Send a new request_id.")
+        return str(before[0].undoes)
     newest = kept.last_of(connection, project.id, person_id)
     if not newest:
         return None
@@ -109,8 +127,6 @@ def _pair_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: 
         raise InputError(
             f"a vote is 1 (item), 0 (other) or 0.5 (equal); {answer.value!r} was sent. Choose one of the three."
         )
-    if answer.shown_left not in (None, answer.item, answer.other):
-        raise InputError(f"shown_left is one of the two texts of the vote; {answer.shown_left} is not.")
     vote: dict[str, Any] = {
         "kind": "pair",
         "item": answer.item,
@@ -217,23 +233,23 @@ def next_question(
     """
     leased = questions.lease(connection, project.id, person_id)
     if leased:
-        question = leased[0]
-        keys = [question.item] if question.other is None else [question.item, question.other]
-        texts = projects.items_by_key(connection, project.id, keys)
-        order = keys if question.other is None or _left_first(keys, person_id) else keys[::-1]
-        return NextQuestion(
-            question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
-        )
+        return _shown(connection, project, person_id, leased[0])
     draw = _draw_pairs if project.kind == "pairs" else _least_judged
     drawn = draw(connection, project, person_id, rng)
     if not drawn:
         return None
     question_id = questions.hold(connection, project.id, person_id, drawn[0])
     questions.append(connection, project.id, drawn[1:])
-    keys = [key for key in (drawn[0]["item"], drawn[0]["other"]) if key is not None]
+    return _shown(connection, project, person_id, Question(question_id, **drawn[0]))
+
+
+def _shown(connection: Connection, project: StoredProject, person_id: int, question: Question) -> NextQuestion:
+    keys = [question.item] if question.other is None else [question.item, question.other]
     texts = projects.items_by_key(connection, project.id, keys)
-    order = keys if len(keys) == 1 or _left_first(keys, person_id) else keys[::-1]
-    return NextQuestion(question_id, drawn[0]["strategy"], drawn[0]["propensity"], None, tuple(texts[k] for k in order))
+    order = keys if question.other is None or _left_first(keys, person_id) else keys[::-1]
+    return NextQuestion(
+        question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
+    )
 
 
 def _left_first(keys: Sequence[int], person_id: int) -> bool:
@@ -247,19 +263,22 @@ def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, 
 
     The others are kept for the next people who ask, so that one search serves many.
     """
-    groups = [(name, size) for name, size in projects.groups_of(connection, project.id) if size > 1]
+    groups = projects.groups_of(connection, project.id)
+    n_texts = sum(size for _, size in groups)
+    groups = [(name, size) for name, size in groups if size > 1]
     weights = [size * (size - 1) // 2 for _, size in groups]
     n_pairs = sum(weights)
     seen = kept.pairs_of(connection, project.id, person_id)
     if len(seen) >= n_pairs:
         return []
-    pools: dict[str | None, list[int]] = {}
+    wanted = Counter(rng.choices(range(len(groups)), weights, k=_AT_ONCE))
     pairs: list[list[int]] = []
-    for name, _ in rng.choices(groups, weights, k=_AT_ONCE):
-        if name not in pools:
-            pools[name] = projects.keys_of_group(connection, project.id, name)
-        pairs.append(rng.sample(pools[name], 2))
+    for place, n in wanted.items():
+        pairs += _random_pairs(connection, project.id, *groups[place], n_texts, n, rng)
+    rng.shuffle(pairs)
     new = next((place for place, pair in enumerate(pairs) if frozenset(pair) not in seen), None)
+    if new is None and n_pairs > _MOST_LISTED:  # whoever has seen nearly all of so many has answered enough
+        return []
     if new is None:  # nearly everything is seen: look through the rest
         rest = (projects.keys_of_group(connection, project.id, name) for name, _ in groups)
         pairs = [list(rng.choice([p for pool in rest for p in combinations(pool, 2) if frozenset(p) not in seen]))]
@@ -267,6 +286,23 @@ def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, 
     first = pairs.pop(new)
     different = {frozenset(pair): pair for pair in pairs if frozenset(pair) != frozenset(first)}
     return [_asked(pair, "random", 1.0 / n_pairs) for pair in (first, *different.values())]
+
+
+def _random_pairs(
+    connection: Connection, project_id: int, group: str | None, size: int, n_texts: int, n: int, rng: random.Random
+) -> list[list[int]]:
+    """Pairs of different texts of a group, uniformly at random; the texts of a large group are not all read."""
+    if size <= _SMALL_GROUP:
+        pool = projects.keys_of_group(connection, project_id, group)
+        return [rng.sample(pool, 2) for _ in range(n)]
+    pairs: list[list[int]] = []
+    while len(pairs) < n:  # places of the whole project, of which those in the group are kept
+        places = [rng.randrange(n_texts) for _ in range(500)]
+        found = projects.keys_of_places(connection, project_id, places)
+        keys = [key for key, where in found if where == group]
+        rng.shuffle(keys)
+        pairs += [list(pair) for pair in zip(keys[::2], keys[1::2], strict=False)]
+    return pairs[:n]
 
 
 def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict[str, Any]:
@@ -281,6 +317,6 @@ def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict
 
 
 def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
-    """The text with the fewest judgements that the person has not judged."""
-    key = questions.least_judged(connection, project.id, person_id)
-    return [] if key is None else [_asked([key], "coverage", None)]
+    """The texts with the fewest judgements that the person has not judged."""
+    keys = questions.least_judged(connection, project.id, person_id, limit=_AT_ONCE)
+    return [_asked([key], "coverage", None) for key in keys]

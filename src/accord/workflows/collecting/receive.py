@@ -106,7 +106,8 @@ def _converted(value: Any, kind: Any) -> Any:
 def _name(annotation: int | str) -> str:
     text = str(annotation)
     plain = text.isascii() and text.isalnum() and len(text) <= 20
-    return f"ls-{text if plain else hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}"
+    # Judges cannot send a colon, so that no answer of theirs takes the name of an annotation.
+    return f"ls:{text if plain else hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:20]}"
 
 
 def _change(project: StoredProject, questions: Questions, note: _Annotation, task: _Task) -> Change:

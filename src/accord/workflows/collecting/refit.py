@@ -2,11 +2,13 @@
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,6 +33,7 @@ DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "rand
 _FEWEST, _MOST = 120, 2_000
 # A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
 _GROWTH = 1.5
+_AT_ONCE = 2_000  # rows of results that are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,32 +71,33 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         before = scores.get_scores(connection, project_id)
         n_new = judgements.rows_after(connection, project_id, before.last_judgement if before else 0)
         project = project_of(connection, stored)
-        keys = {item.item_id: item.key for item in projects.find_items(connection, project_id, limit=None)[0]}
+        keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
     n_judgements = project.counts["judgements"]
     fitted, is_warm = None, False
     try:
         fitted, is_warm = _fit(project, last)
-        rows, summary = _results(fitted.model, project, keys)
+        frame, summary = _results(fitted.model, project)
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
-        rows, summary = [], {"waiting": str(error)}
+        frame, summary = pd.DataFrame(), {"waiting": str(error)}
     people = [asdict(person) for person in annotators(project)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
     packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
+    version = scores.put_scores(
+        database,
+        project_id,
+        n_judgements=n_judgements,
+        last_judgement=newest,
+        seconds=seconds,
+        result={"summary": summary, "people": people},
+        rows=_rows(frame, keys),
+    )
     with database.write() as connection:
-        version = scores.put_scores(
-            connection,
-            project_id,
-            n_judgements=n_judgements,
-            last_judgement=newest,
-            seconds=seconds,
-            result={"rows": rows, "summary": summary, "people": people},
-        )
         if packed is not None:
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
@@ -116,37 +120,43 @@ def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
     return Fitted(model, present, len(present)), False
 
 
-def _results(model: Any, project: Project, keys: Mapping[str, int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """One row of results a text, and what is said of the whole."""
+def _results(model: Any, project: Project) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """One row of results a text (or aspect of a text), and what is said of the whole."""
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
-    rows = [
+    return frame, _summary(model, project, frame) if project.kind == "pairs" else {}
+
+
+def _rows(frame: pd.DataFrame, keys: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The results as the pages read them, one row a text, a few at a time: there may be hundreds of thousands."""
+    frame = frame.dropna(axis="columns", how="all")
+    rows = (
         {"key": keys.get(str(row.get("item_id"))), **{str(name): plain(value) for name, value in row.items()}}
-        for row in frame.dropna(axis="columns", how="all").to_dict("records")
-    ]
-    if "aspect" in frame:
-        rows = _one_row_a_text(rows)
-    return rows, _summary(model, project) if project.kind == "pairs" else {}
+        for start in range(0, len(frame), _AT_ONCE)
+        for row in frame.iloc[start : start + _AT_ONCE].to_dict("records")
+    )
+    return _one_row_a_text(rows) if "aspect" in frame else rows
 
 
-def _one_row_a_text(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one aspect each as rows of one text each: every aspect's figures under its name."""
-    texts: dict[Any, dict[str, Any]] = {}
-    for row in rows:
-        text = texts.setdefault(row["item_id"], {"key": row["key"], "item_id": row["item_id"], "aspects": {}})
-        text["p_all_equal"] = row.get("p_all_equal")
-        text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
-    return list(texts.values())
+def _one_row_a_text(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows of one aspect each, a text's one after the other, as rows of one text: each aspect's figures by its name."""
+    for item_id, aspects in groupby(rows, key=lambda row: row["item_id"]):
+        text: dict[str, Any] = {}
+        for row in aspects:
+            text = text or {"key": row["key"], "item_id": item_id, "p_all_equal": row.get("p_all_equal"), "aspects": {}}
+            text["aspects"][row["aspect"]] = {name: row.get(name) for name in ("rank", "probability", "given")}
+        yield text
 
 
-def _summary(model: Any, project: Project) -> dict[str, Any]:
+def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
     """How settled the ranking is; what is not finite is left out."""
     wanted = project.settings.get("stop", {})
     state = model.stability(project.items(), top=int(wanted.get("top", 1)), sure=float(wanted.get("sure", 0.95)))
     figures = {name: value for name, value in asdict(state).items() if value is not None and np.isfinite(value)}
     people = model.annotators_
     voters = [] if people is None else people.to_dict("records")
-    return {**figures, "missing_joins": pieces(project.comparisons()), "voters": voters}
+    ends = {"least": float(ranking["low"].min()), "most": float(ranking["high"].max())}
+    return {**figures, **ends, "missing_joins": pieces(project.comparisons()), "voters": voters}
 
 
 def _choose(

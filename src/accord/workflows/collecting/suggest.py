@@ -16,7 +16,7 @@ from accord.store import connections, projects
 from accord.store.database import Connection
 from accord.store.models import SavedModel
 from accord.store.projects import StoredProject
-from accord.store.scores import get_scores
+from accord.store.scores import get_scores, results_of
 from accord.workflows.collecting.label_studio import Questions, alone_in_threads, known_texts, n_ranks_of, read_tasks
 from accord.workflows.kinds import task_of
 
@@ -101,8 +101,8 @@ def _known_rows(connection: Connection, project: StoredProject, read: Project) -
     scores = get_scores(connection, project.id)
     if scores is None or served != str(scores.model_version):  # another model is served
         return {}
-    rows = {row.get("key"): row for row in scores.result.get("rows", [])}
     found = known_texts(connection, project, read)
+    rows = results_of(connection, project.id, {item.key for item in found.values()})
     return {name: rows[item.key] for name, item in found.items() if item.key in rows}
 
 
@@ -167,17 +167,18 @@ def _label_answer(row: Mapping[str, Any], text: str, questions: Questions) -> Ma
         return _NOTHING
     results = [questions.result(name, {"choices": [label]}, id="accord", score=score)]
     if questions.spans is not None:
-        results += _marks(str(row.get("highlights") or ""), text, label, questions, questions.spans)
+        results += _marks(row.get("highlights") or [], label, questions, questions.spans)
     return {"result": results, "score": score}
 
 
-def _marks(highlights: str, text: str, label: str, questions: Questions, name: str) -> list[dict[str, Any]]:
+def _marks(
+    highlights: Sequence[tuple[int, int, str]], label: str, questions: Questions, name: str
+) -> list[dict[str, Any]]:
     offered = questions.config.controls[name].values
     marked = label if label in offered else offered[0] if offered else label
     results = []
-    for place, span in enumerate(highlights.split()):
-        start, end = map(int, span.split(":"))
-        value = {"start": start, "end": end, "text": text[start:end], "labels": [marked]}
+    for place, (start, end, quote) in enumerate(highlights):
+        value = {"start": start, "end": end, "text": quote, "labels": [marked]}
         results.append(questions.result(name, value, id=f"accord-{place}"))
     return results
 

@@ -2,7 +2,6 @@
 import { Judging } from "./judge.js";
 import { Marker } from "./words.js";
 
-const box = document.getElementById("text");
 let marker = null;
 
 function count() {
@@ -11,8 +10,9 @@ function count() {
 }
 
 function show(question) {
-  const fresh = box.cloneNode(false);
-  box.parentNode.replaceChild(fresh, document.getElementById("text"));
+  const old = document.getElementById("text");
+  const fresh = old.cloneNode(false); // without what listens to the old one
+  old.replaceWith(fresh);
   marker = new Marker(fresh, question.texts[0].text, { onChange: count });
   count();
 }

@@ -1,5 +1,5 @@
 // The frame of every judging page: ask, show, answer, undo, skip, count.
-import { Outbox, call, newId, onKeys, sayInto } from "./api.js";
+import { Outbox, Undo, call, newId, onKeys, sayInto } from "./api.js";
 
 export class Judging {
   constructor({ show, keys = {} }) {
@@ -7,7 +7,8 @@ export class Judging {
     this.project = this.root.dataset.project;
     this.settings = JSON.parse(this.root.dataset.settings);
     this.say = sayInto(document.getElementById("status"));
-    this.outbox = new Outbox(this.project, this.say);
+    this.outbox = new Outbox(this.root, this.say);
+    this.takeBack = new Undo(this.root);
     this.show = show;
     this.count = Number(this.root.dataset.done);
     document.getElementById("undo").addEventListener("click", () => this.undo());
@@ -44,8 +45,20 @@ export class Judging {
     this.busy = false;
   }
 
+  // Whether the texts on the screen are those of the question, whatever happened to the page.
+  get isDrawn() {
+    const drawn = [...this.root.querySelectorAll("[data-drawn]")].map((box) => box.textContent);
+    const texts = this.question.texts.map((item) => item.text);
+    return drawn.length === texts.length && texts.every((text, i) => text === drawn[i]);
+  }
+
   async answer(body) {
     if (this.busy || !this.question) return;
+    if (!this.isDrawn) {
+      this.say("The page shows another text than was asked about. Nothing was sent; the question is drawn again.", true);
+      await this.next();
+      return;
+    }
     this.busy = true;
     const texts = this.question.texts;
     try {
@@ -66,7 +79,7 @@ export class Judging {
   async undo() {
     if (this.busy) return;
     try {
-      const { undone } = await call("POST", `/api/projects/${this.project}/undo`, { request_id: newId() });
+      const undone = await this.takeBack.send();
       this.say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
       if (undone) { this.bump(-1); await this.next(); }
     } catch (error) { this.say(error.message, true); }

@@ -1,11 +1,16 @@
 // Thread: the question stays in view; J and K move, one key a label. The model's view shows after the first answer.
-import { Outbox, call, newId, onKeys, sayInto } from "./api.js";
+import { Outbox, Undo, newId, onKeys, sayInto } from "./api.js";
 
 const root = document.getElementById("judge");
-const project = root.dataset.project;
 const say = sayInto(document.getElementById("status"));
-const outbox = new Outbox(project, say);
+const outbox = new Outbox(root, say);
+const takeBack = new Undo(root);
 const comments = [...root.querySelectorAll(".comment")];
+// What was answered and is not stored yet shows as answered, after a reload too.
+for (const { item, label } of outbox.left()) {
+  const comment = comments.find((other) => Number(other.dataset.key) === item);
+  if (comment && label) comment.dataset.given = label;
+}
 let current = Math.max(0, comments.findIndex((comment) => !comment.dataset.given));
 let started = performance.now();
 
@@ -41,7 +46,7 @@ comments.forEach((comment) => {
 
 async function undo() {
   try {
-    const { undone } = await call("POST", `/api/projects/${project}/undo`, { request_id: newId() });
+    const undone = await takeBack.send();
     say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
     if (undone) location.reload();
   } catch (error) { say(error.message, true); }

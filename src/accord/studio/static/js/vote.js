@@ -33,7 +33,10 @@ function why(value) {
   cards.forEach((card, i) => card.classList.toggle("chosen", i === side));
   after.classList.remove("hidden");
   const text = judging.question.texts[side];
-  held = { value, key: text.key, marker: new Marker(document.getElementById("why-text"), text.text) };
+  const old = document.getElementById("why-text");
+  const fresh = old.cloneNode(false); // without what listens to the old one
+  old.replaceWith(fresh);
+  held = { value, key: text.key, marker: new Marker(fresh, text.text) };
   document.getElementById("why-done").focus();
 }
 

@@ -1,0 +1,164 @@
+"""Work in a process of its own, with limits of time and memory: whatever goes wrong there stops nobody else."""
+
+import contextlib
+import logging
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeVar
+
+from accord.errors import InputError
+from accord.typing import KINDS
+
+__all__ = ["FailedError", "Job", "Limits", "run"]
+
+_LOG = logging.getLogger("accord.limited")
+_METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+_CONTEXT: Any = multiprocessing.get_context(_METHOD)
+if _METHOD == "forkserver":  # what a process needs is imported once; each is then a fork of that, and starts at once
+    _CONTEXT.set_forkserver_preload(["accord.studio.limited_work", *(f"accord.{kind}.task" for kind in KINDS)])
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a piece of work may take, and what a person can do where that is too little."""
+
+    seconds: float
+    megabytes: int
+    cure: str
+
+
+class FailedError(Exception):
+    """Work that did not end well; the text says why, and what can be done."""
+
+
+class Job:
+    """A function that runs in a process of its own.
+
+    Parameters
+    ----------
+    work : callable
+        A function of a module, and its arguments; the result must fit into a message of 1 GiB.
+    limits : Limits
+    """
+
+    def __init__(self, work: Callable[..., Any], *arguments: Any, limits: Limits) -> None:
+        self.limits, self.started = limits, time.monotonic()
+        self._ours, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_child, args=(theirs, limits, work, arguments), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    @property
+    def seconds(self) -> float:
+        """How long the work has been going on."""
+        return time.monotonic() - self.started
+
+    def is_done(self, *, wait: float = 0.0) -> bool:
+        """Whether there is a result or a failure to fetch."""
+        left = self.limits.seconds - self.seconds
+        return self._ours.poll(max(0.0, min(wait, left))) or self.seconds > self.limits.seconds
+
+    def result(self) -> Any:
+        """What the function returned; what it raised is raised here, bad input as it is and all else as a failure."""
+        try:
+            if not self._ours.poll(0.0):  # time is up
+                raise FailedError(f"it took more than {self.limits.seconds:g} seconds. {self.limits.cure}")
+            outcome, value = pickle.loads(self._ours.recv_bytes(2**30))
+        except (EOFError, OSError) as error:
+            self._process.join(5.0)
+            code = self._process.exitcode
+            raise FailedError(
+                f"its process ended with the code {code}, most likely because it took more than "
+                f"{self.limits.megabytes:,} MB of memory. {self.limits.cure}"
+            ) from error
+        finally:
+            self.stop()
+        if outcome == "done":
+            return value
+        if outcome == "refused":
+            raise value
+        if outcome == "memory":
+            raise FailedError(f"it took more than {self.limits.megabytes:,} MB of memory. {self.limits.cure}")
+        _LOG.error("%s", value[1])
+        raise FailedError(f"{value[0]}. This is a fault of Accord; please report it with the log of the server.")
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join(5.0)
+        self._ours.close()
+
+
+def run(work: Callable[..., Result], *arguments: Any, limits: Limits) -> Result:
+    """What a function returns, computed in a process of its own."""
+    job = Job(work, *arguments, limits=limits)
+    try:
+        while not job.is_done(wait=1.0):
+            pass
+    except BaseException:
+        job.stop()
+        raise
+    result: Result = job.result()
+    return result
+
+
+def _child(parent: Connection, limits: Limits, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    _limit(limits)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    outcome: tuple[str, Any]
+    try:
+        outcome = ("done", work(*arguments))
+    except InputError as error:
+        outcome = ("refused", error)
+    except MemoryError:
+        outcome = ("memory", None)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent is told
+        reason = f"{type(error).__name__}: {error}".rstrip(".")[:500]
+        outcome = ("failed", (reason, traceback.format_exc()[-20_000:]))
+    del arguments
+    try:
+        message = pickle.dumps(outcome, protocol=5)
+    except MemoryError:
+        message = pickle.dumps(("memory", None))
+    with contextlib.suppress(OSError):  # the parent is gone
+        parent.send_bytes(message)
+    sys.stdout.flush()
+    os._exit(0)  # nothing is to be cleaned up, and a thread of a library may not want to end
+
+
+def _end_with(parent: Connection) -> None:
+    """End when the parent does: it never sends anything."""
+    with contextlib.suppress(OSError, EOFError):
+        parent.recv_bytes()
+    os._exit(1)
+
+
+def _limit(limits: Limits) -> None:
+    if hasattr(os, "nice"):
+        os.nice(19)
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    used = 0
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        used = next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmData:")), 0)
+    most = used + limits.megabytes * 2**20
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with contextlib.suppress(ValueError, OSError):
+        seconds = int(limits.seconds) + 10
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 10))
