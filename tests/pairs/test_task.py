@@ -7,6 +7,7 @@ from accord.workflows.ask import ask, simulate
 from accord.workflows.explain import explain
 from accord.workflows.kinds import task_of
 from accord.workflows.predict import predict
+from accord.workflows.projects import open_project
 from accord.workflows.rank import rank
 from accord.workflows.train import train
 
@@ -111,3 +112,10 @@ def test_sides_weights_and_scores_come_through_the_project(project):
     columns["shown_left_id"][0] = "t15"
     with pytest.raises(InputError, match="one of the pair's two"):
         Project("pairs", project.item_table, with_schema(columns, JUDGEMENTS)).comparisons()
+
+
+def test_the_side_that_was_shown_is_read_from_a_table(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner,shown_left\ntea,coffee,tea,coffee\ntea,water,water,tea\n")
+    votes = open_project(str(path), kind="pairs").comparisons()
+    assert votes.shown.tolist() == [-1, 1]

@@ -82,7 +82,8 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         ``None`` (or items without groups) learns them from all votes.
     shrinkage : (float, float)
         Standard deviations of the log-normal priors of variances and length-scales; wide, because groups of features
-        differ a hundredfold in what they say.
+        differ a hundredfold in what they say. Where ``ard`` is left open, length-scales by feature have a deviation of
+        at least 5, because a feature may not matter at all.
     noise_prior : (float, float)
         Shape and rate of the Gamma prior of the inverse variance, used with ``median`` and as published.
     batch_size, n_epochs, forgetting, delay

@@ -20,7 +20,7 @@ from accord.pairs.process.blocked_votes import stochastic_inference
 from accord.pairs.process.evidence import Fit, Shrinkage, fit
 from accord.pairs.process.inducing import choose_points
 from accord.pairs.process.kernel_design import design_kernel, isotropic_start, starting_point
-from accord.pairs.process.kernels import Inputs
+from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.leave_group_out import choose_multiplier
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import Marks, Sites, Votes, infer, make_prior, prepare, start_sites
@@ -36,7 +36,7 @@ __all__ = ["PairLearning"]
 _EXACT_LIMIT = 1500
 _HYPER_SAMPLE = 20_000
 # Length-scales by feature are tried where there are at most so many features, all of them dense.
-_MOST_ARD = 64
+_MOST_ARD, _FIRST_ROUNDS, _ARD_SPREAD = 64, 4, 5.0
 # Voters' rates are learnt by themselves from so many voters on, if they gave so many votes each on average.
 _FEWEST_VOTERS, _FEWEST_VOTES = 3, 5
 # From so many decided votes on, a winner that always stands on one side is no coincidence.
@@ -196,10 +196,10 @@ class PairLearning(PairAnswers, WithWorkers):
             part = votes.between(some)
             self._learn_theta(x.take(some), None, part, rng)
             mode = "fixed"
-        elif mode == "mlii" and self.ard is None and self._may_have_ard():
-            self._learn_theta(x, points, votes, rng, marks, voters)
-            mode = "fixed"
-        found = self._fit(x, points, votes, mode, marks, voters, self._memory.recall(counts, votes), learn)
+        if mode == "mlii" and self.ard is None and self._may_have_ard():
+            found = self._learn_theta(x, points, votes, rng, marks, voters)
+        else:
+            found = self._fit(x, points, votes, mode, marks, voters, self._memory.recall(counts, votes), learn)
         if self.variance_guard and learn and points is None:
             found = self._guarded(found, x)
         self._keep(found, x if points is None else points, counts)
@@ -273,25 +273,33 @@ class PairLearning(PairAnswers, WithWorkers):
         rng: np.random.Generator,
         marks: Marks | None = None,
         voters: Voters | None = None,
-    ) -> None:
+    ) -> Fit:
         """Hyper-parameters by the bound; where ``ard`` is open, one length-scale a feature if the bound says so."""
-        found = self._fit(x, points, votes, "mlii", marks, voters, start_sites(votes), True)
-        if self.ard is None and self._may_have_ard():
+        tries = self.ard is None and self._may_have_ard()
+        first = min(self.max_iter, _FIRST_ROUNDS) if tries else None
+        found = self._fit(x, points, votes, "mlii", marks, voters, start_sites(votes), True, first)
+        if tries:
             plain, theta = self.kernel_, found.theta
             self._design(True, rng)
             self.theta_ = isotropic_start(plain, theta, self.kernel_)
             wider = self._fit(x, points, votes, "mlii", marks, voters, found.posterior.sites, True)
-            if self._objective(wider) > self._objective(found, plain.is_variance):
+            # Every free parameter raises the bound by about half a nat for nothing; it has to be worth a whole one.
+            if self._objective(wider, self.kernel_) - wider.theta.size > self._objective(found, plain) - theta.size:
                 found = wider
             else:
                 self.kernel_ = plain
         self.theta_, self.likelihood_ = found.theta, found.likelihood
+        return found
 
-    def _objective(self, found: Fit, is_variance: Any = None) -> float:
+    def _objective(self, found: Fit, kernel: Kernel) -> float:
         """The bound with the prior of the hyper-parameters."""
-        shrinkage = Shrinkage(*self.shrinkage)
-        which = self.kernel_.is_variance if is_variance is None else is_variance
-        return found.posterior.bound - shrinkage.penalty(found.theta, which)[0]
+        return found.posterior.bound - self._shrinkage(kernel).penalty(found.theta, kernel.is_variance)[0]
+
+    def _shrinkage(self, kernel: Kernel) -> Shrinkage:
+        """The prior of the hyper-parameters; wide for length-scales of features that may not matter at all."""
+        variance, length = self.shrinkage
+        own = self.ard is None and any(factor.ard for term in kernel.terms for factor in term.factors)
+        return Shrinkage(variance, max(length, _ARD_SPREAD) if own else length)
 
     def _fit(
         self,
@@ -303,6 +311,7 @@ class PairLearning(PairAnswers, WithWorkers):
         voters: Voters | None,
         sites: Sites,
         learn: bool,
+        max_outer: int | None = None,
     ) -> Fit:
         method = "auto" if self.inference in ("svi", "published_svi") else self.inference
         if not learn and voters is None and marks is None:
@@ -322,9 +331,9 @@ class PairLearning(PairAnswers, WithWorkers):
             voters=voters,
             sites=sites,
             method=method,
-            shrinkage=Shrinkage(*self.shrinkage),
+            shrinkage=self._shrinkage(self.kernel_),
             gamma=self.noise_prior,
-            max_outer=self.max_iter,
+            max_outer=self.max_iter if max_outer is None else max_outer,
             tol=self.tol,
         )
 

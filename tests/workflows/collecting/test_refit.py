@@ -5,6 +5,7 @@ import pytest
 
 from accord.store import judgements, people, projects, questions, scores
 from accord.store.judgements import Judgement
+from accord.workflows.collecting.collect import next_question
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import project_of, store_project
 from accord.workflows.projects import EXAMPLES, open_example
@@ -164,3 +165,17 @@ def test_the_queue_grows_with_the_answers(sqlite):
         vote_on(c, key, rng, 1, person=judge)
     quiet = refit(sqlite, key, rng=rng, last=busy.fitted)
     assert busy.n_questions > quiet.n_questions == 120
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+@pytest.mark.parametrize(("top", "stops"), [(20, True), (1, False)])
+def test_asking_stops_by_itself_once_the_wanted_top_is_settled(sqlite, top, stops):
+    settings = {"stop": {"top": top, "sure": 0.95}}  # all twenty texts of a question are its best twenty
+    key = store_project(sqlite, open_example("arguments"), name="arguments", created_by=None, settings=settings)
+    with sqlite.write() as c:
+        judge = people.create_person(c, "Judge", password_hash=None)
+        assert next_question(c, projects.get_project(c, key), judge.id, rng=random.Random(0)) is not None
+    refit(sqlite, key, rng=random.Random(0))
+    with sqlite.write() as c:
+        asked = next_question(c, projects.get_project(c, key), judge.id, rng=random.Random(0))
+    assert (asked is None) == stops

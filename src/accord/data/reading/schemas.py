@@ -84,6 +84,7 @@ _SIDES = {
         *("right", "right_id", "b", "id_b", "item_b", "model_b", "second", "right_text", "a2", "id2", "second_text"),
         *(f"{name}{sign}" for name in _VERSIONS for sign in ("_b", "_2", "2", "_right")),
     ),
+    "shown_left_id": ("shown_left", "left_shown", "shown_first"),
     "value": (
         "label",
         "winner",

@@ -24,7 +24,7 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["SparseScorer", "conditioned_variance", "fit_sparse", "solve", "sparse_draws"]
 
 _FEW_DRAWS, _ROUNDS, _STEPS = 24, 12, 2
-_MOST_DRAWS = 200
+_MOST_DRAWS, _AT_ONCE = 200, 25
 
 
 def solve(precision: sp.csr_array, right: FloatArray, *, tol: float = 1e-5, max_iter: int = 300) -> FloatArray:
@@ -52,11 +52,16 @@ def sparse_draws(precision: sp.csr_array, prior: float, n_draws: int, rng: np.ra
     """Draws from N(0, Λ⁻¹), shape (n_draws, n); ``prior`` is the precision that the prior gives every item."""
     n = precision.shape[0]
     upper = sp.triu(precision, k=1).tocoo()
-    pull = np.sqrt(-upper.data)[:, None] * rng.standard_normal((upper.data.size, n_draws))
-    ends = sp.csr_array((np.ones(2 * upper.data.size), (np.concatenate([upper.row, upper.col]),
-                         np.arange(2 * upper.data.size))), shape=(n, 2 * upper.data.size))  # fmt: skip
-    right = ends @ np.concatenate([pull, -pull]) + np.sqrt(prior) * rng.standard_normal((n, n_draws))
-    return solve(precision, right, tol=1e-3).T
+    root, n_edges = np.sqrt(-upper.data)[:, None], upper.data.size
+    ends, edges = np.concatenate([upper.row, upper.col]), np.tile(np.arange(n_edges), 2)
+    incidence = sp.csr_array((np.repeat([1.0, -1.0], n_edges), (ends, edges)), shape=(n, n_edges))
+    draws = np.empty((n_draws, n))
+    for first in range(0, n_draws, _AT_ONCE):
+        k = min(_AT_ONCE, n_draws - first)
+        right = incidence @ (root * rng.standard_normal((n_edges, k)))
+        right += np.sqrt(prior) * rng.standard_normal((n, k))
+        draws[first : first + k] = solve(precision, right, tol=1e-3).T
+    return draws
 
 
 def conditioned_variance(precision: sp.csr_array, draws: FloatArray) -> FloatArray:
