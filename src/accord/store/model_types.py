@@ -298,7 +298,9 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.PRankWeights", "accord.aspects.prank", RECORD),
     ("aspects.GoodGrief", "accord.aspects.prank", RECORD),
     ("aspects.AgreementModel", "accord.aspects.agreement", RECORD),
+    ("aspects.StackChoice", "accord.aspects.ordinal", RECORD),
     ("aspects.OrdinalLogits", "accord.aspects.ordinal", RECORD),
+    ("aspects.Coupling", "accord.aspects.field_fit", RECORD),
     ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
     ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
     # links
