@@ -62,9 +62,7 @@ def accuracy(p, y):
 def ours(x, train, seen, unseen, **settings):
     i, j, y, who = train
     n = len(x) - N_NEW
-    ranker = PreferenceRanker(
-        kernel="matern", ard=True, item_effects=False, n_inducing=300, shrinkage=(2.0, 10.0), **settings
-    )
+    ranker = PreferenceRanker(**settings)  # the default is what people get
     items = Items(ids(range(len(x))), features=x)
     start = time.process_time()
     ranker.fit(frame(i, j), y, items=items.subset(np.arange(n)), annotator=ids(who))
@@ -146,7 +144,7 @@ def run(grid=GRID):
         note = "not run: needs torch, which is not among the packages of this project"
         rows.append({"name": "pairs", "peer": peer, "ours_s": None, "peer_s": None, "ratio": None, "note": note})
     data = problem(1_000, 5_000, 0, random_voters=6)
-    plain, learned = ours(*data), ours(*data, reliability="em")
+    plain, learned = ours(*data, reliability="equal"), ours(*data)
     worst = set(learned[2].annotators_["annotator"].iloc[-6:])
     note = (
         f"log loss unseen {log_loss(plain[1][1], data[3][2]):.3f} without, "

@@ -71,6 +71,9 @@ TARGETS = [
     Target("arena/battles.jsonl", "arena"),
     Target("trl/preferences.jsonl", "trl"),
     Target("eraser/train.jsonl", "eraser"),
+    Target("forums/Posts.xml", "stack-exchange"),
+    Target("forums/topic.json", "discourse"),
+    Target("forums/listing.json", "reddit"),
     Target("tables/votes.csv", "tables", ("tables/items.csv",), kind="pairs"),
     Target("tables/items.csv", "tables", ("tables/votes.csv",), kind="pairs"),
     Target("tables/votes.parquet", "tables", ("tables/items.csv",), kind="pairs"),
@@ -236,7 +239,7 @@ def attempt(folder: Path, target: Target, content: bytes) -> list[str]:
     path = folder / Path(target.name).name
     path.write_bytes(content)
     paths, config = [path, *(SAMPLES / name for name in target.others)], target.config and SAMPLES / target.config
-    if path.suffix == ".xml":
+    if path.suffix == ".xml" and target.form == "label-studio":
         paths, config = paths[1:], path
     if target.name == "convokit/info.quality.jsonl":
         shutil.copy(SAMPLES / "convokit/utterances.jsonl", folder)

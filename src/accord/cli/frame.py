@@ -31,6 +31,8 @@ __all__ = [
     "workers_of",
 ]
 
+_MOST_ROWS = 60  # of a table on a terminal
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Settings = Annotated[
     list[str] | None,
@@ -120,13 +122,28 @@ def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", header_style="bold")
+    left_out = len(frame) - _MOST_ROWS if sys.stdout.isatty() and len(frame) > _MOST_ROWS else 0
+    if left_out:
+        frame = frame.head(_MOST_ROWS)
+    wide = [name for name in frame.columns if str(name).startswith("p.")]
+    if wide and sum(_width(frame, name) for name in frame.columns) > page_width():
+        frame = frame.drop(columns=wide)
+    said = [f"{left_out:,} more rows"] if left_out else []
+    if any(name not in frame for name in wide):
+        said.append(f"the columns {', '.join(map(str, wide))}")
+    caption = f"Not shown: {' and '.join(said)}. See all with --out FILE or --json." if said else None
+    table = Table(title=title, title_justify="left", header_style="bold", caption=caption, caption_justify="left")
     for name in frame.columns:
         numeric = is_numeric_dtype(frame[name].dtype)
         table.add_column(str(name), justify="right" if numeric else "left", no_wrap=numeric)
     for row in records(frame):
         table.add_row(*(Text(_cell(value)) for value in row.values()))
     return table
+
+
+def _width(frame: "pd.DataFrame", name: Any) -> int:
+    """Characters that a column of a table needs, with the line beside it."""
+    return 3 + max([len(str(name)), *(min(len(_cell(value)), 40) for value in frame[name].head(_MOST_ROWS))])
 
 
 def _cell(value: Any) -> str:

@@ -35,34 +35,59 @@ def import_(
     utf16: Annotated[
         bool, typer.Option("--utf16", help="Offsets that no quote can check are UTF-16 code units, as browsers count.")
     ] = False,
+    uses: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="COLUMN=USE", help="What columns are, such as food=score:food,body=text."),
+    ] = None,
+    like: Annotated[
+        Path | None, typer.Option("--like", help="A project whose kind, --map, labels and ranks are used again.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="How the letters of the files are coded, such as cp1251.")
+    ] = None,
+    texts_only: Annotated[bool, typer.Option("--texts-only", help="Import texts that nobody has judged yet.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count and check; write nothing.")] = False,
     drop_bad: Annotated[bool, typer.Option("--drop-bad", help="Leave out rows that break a rule.")] = False,
-    ranks: Annotated[int, typer.Option(min=2, max=100, help="The highest score of an aspect.")] = 5,
+    ranks: Annotated[
+        int | None, typer.Option(min=2, max=100, help="The highest score of an aspect; else 5, or as the scores show.")
+    ] = None,
     labels: Annotated[str, typer.Option(help="The labels there are, with commas between; by default any.")] = "",
     json: Json = False,
 ) -> None:
     """Read tables or another tool's files into a project, all or nothing."""
     from accord.data.formats.own import Rules
+    from accord.data.project import read_manifest
+    from accord.data.reading.schemas import parse_uses
     from accord.workflows.import_ import import_files
 
     if out is None and not dry_run:
         raise InputError("say where the project goes with --out FOLDER, or only look with --dry-run.")
     kind, paths = _kind(files)
-    rules = Rules(ranks, tuple(label.strip() for label in labels.split(",") if label.strip()))
+    before = {} if like is None else read_manifest(like)
+    known = before.get("settings", {})
+    named = tuple(label.strip() for label in labels.split(",") if label.strip()) or tuple(known.get("labels", ()))
+    rules = Rules(ranks or known.get("n_ranks", 5), named, given=bool(ranks or "n_ranks" in known))
     with progress_bars(hidden=json) as progress:
         imported = import_files(
             paths,
             None if dry_run else out,
-            kind=kind,
+            kind=kind or before.get("kind"),
             form=form,
             config=config,
             utf16=utf16,
+            encoding=encoding,
+            uses={**known.get("map", {}), **parse_uses(uses or [])},
             rules=rules,
             drop_bad=drop_bad,
+            texts_only=texts_only,
             progress=progress,
         )
     if json:
-        print_json({**vars(imported), "examples": [vars(problem) for problem in imported.examples]})
+        shown = {
+            "examples": [vars(problem) for problem in imported.examples],
+            "looks": [vars(look) for look in imported.looks],
+        }
+        print_json({**vars(imported), **shown, "n_judgements": imported.n_judgements})
     else:
         _print(imported)
     if dry_run and imported.dropped and not drop_bad:
@@ -83,6 +108,7 @@ def _kind(arguments: list[str]) -> tuple[str | None, list[str]]:
 def _print(imported: "Imported") -> None:
     from rich.table import Table
 
+    _print_columns(imported)
     counts = Table(title=f"{imported.kind}: what was read", title_justify="left", header_style="bold")
     counts.add_column("what")
     counts.add_column("number", justify="right")
@@ -97,10 +123,6 @@ def _print(imported: "Imported") -> None:
     for rule, n in imported.dropped.items():
         counts.add_row(f"dropped: {rule}", f"{n:,}")
     print_table(counts)
-    for theirs, ours in imported.renamed.items():
-        typer.echo(f"column {theirs!r} is read as {ours}")
-    for name in imported.unread:
-        typer.echo(f"column {name!r} is not read")
     for taken in imported.assumed:
         typer.echo(f"taken: {taken}")
     for what, n in imported.lost.items():
@@ -109,3 +131,27 @@ def _print(imported: "Imported") -> None:
         typer.echo(f"dropped: {problem}")
     if imported.folder is not None:
         typer.echo(f"{imported.folder}: a project of {imported.kind}.")
+
+
+def _print_columns(imported: "Imported") -> None:
+    """What stays unused, first and loudly; then each column, what it is taken for and why."""
+    from rich.table import Table
+
+    if not imported.n_judgements:
+        typer.echo(
+            f"NO JUDGEMENT WAS READ: {imported.counts['items']:,} texts, and nothing that people said about them."
+            f"{imported.suggestion}"
+        )
+    unused = [look for look in imported.looks if not look.use]
+    if unused:
+        typer.echo(
+            f"NOT USED: {', '.join(repr(look.column) for look in unused)}. Say what they are with --map COLUMN=USE."
+        )
+    if imported.looks:
+        table = Table(title="Columns", title_justify="left", header_style="bold")
+        for name in ("column", "taken as", "because", "such as"):
+            table.add_column(name, overflow="fold")
+        for look in imported.looks:
+            why = "of its name" if look.use and not look.why else look.why
+            table.add_row(look.column, look.use or "NOT USED", why, " · ".join(look.samples))
+        print_table(table)

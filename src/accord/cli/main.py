@@ -22,6 +22,7 @@ COMMANDS = {
     "import": ("import_", "Read tables or another tool's files into a project."),
     "train": ("train", "Train a model on a project and save it."),
     "predict": ("predict", "Apply a model to a project."),
+    "evaluate": ("evaluate", "Say how good a model is on your own judgements."),
     "rank": ("rank", "Rank the texts of a project of pairs, with intervals and tiers."),
     "ask": ("ask", "Say which questions are worth asking next."),
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
@@ -32,6 +33,15 @@ COMMANDS = {
     "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),
     "studio": ("studio", "Open the web page where people judge."),
     "export": ("export", "Write a project as tables or as another tool's files."),
+    "completion": ("completion", "Print what makes the Tab key complete commands in a shell."),
+}
+# What people want to do, and the commands for it.
+_AIMS = {
+    "Bring judgements in, and collect more": ("import", "studio", "ask"),
+    "See what people think": ("rank", "agree", "report"),
+    "Learn, and judge new texts": ("train", "predict", "explain"),
+    "Take results elsewhere": ("export", "completion"),
+    "Check Accord itself": ("simulate", "reproduce", "datasets"),
 }
 _BAD_INPUT, _INTERRUPTED, _CLOSED_PIPE = 2, 130, 141
 
@@ -39,6 +49,10 @@ _BAD_INPUT, _INTERRUPTED, _CLOSED_PIPE = 2, 130, 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # closed by whoever started this: there is nobody to tell, but the exit code
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - kept until the process ends
+    if sys.stdout is None:
+        return _fail("there is nowhere to write to: standard output is closed. Send it to a file, or to /dev/null.")
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
@@ -67,8 +81,12 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
+        from difflib import get_close_matches
+
         what = "option" if name.startswith("-") else "command"
-        raise InputError(f"there is no {what} {name!r}; the commands are {', '.join(COMMANDS)}. Try 'accord --help'.")
+        close = get_close_matches(name, COMMANDS, 1)
+        meant = f"Did you mean 'accord {close[0]}'?" if close else "Try 'accord --help'."
+        raise InputError(f"there is no {what} {name!r}; the commands are {', '.join(COMMANDS)}. {meant}")
     return _run(name, _command_module(name), rest)
 
 
@@ -106,11 +124,12 @@ def _usage_error() -> Any:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items())
+    lines = {name: f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()}
+    rows = "\n\n".join(f"{aim}:\n" + "\n".join(lines[name] for name in names) for aim, names in _AIMS.items())
     return (
         "Usage: accord COMMAND [OPTIONS]\n\n"
         "Accord learns from what people judge about texts.\n\n"
-        f"Commands:\n{rows}\n\n"
+        f"{rows}\n\n"
         "Options:\n  --help     Show this, or after a command the help of that command.\n"
         "  --version  Show the version.\n"
     )

@@ -30,7 +30,7 @@ def predict(
         Path | None, typer.Argument(help="Read the Parquet file in blocks, and write this one; see also --workers.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write a .csv, .tsv, .jsonl or .parquet instead of printing.")
+        Path | None, typer.Option(help="Write a .csv, .tsv, .jsonl, .parquet, .xlsx or .html instead of printing.")
     ] = None,
     links: Annotated[Path | None, typer.Option(help="With OUTPUT, of a model of links: their Parquet file.")] = None,
     workers: WorkerCount = None,
@@ -44,17 +44,25 @@ def predict(
     from accord.errors import InputError
     from accord.store.models import load_model
     from accord.workflows.export import write_frame
+    from accord.workflows.predict import notes_on
     from accord.workflows.predict import predict as run
     from accord.workflows.projects import open_project
+    from accord.workflows.report import predictions_report, write_report
 
     if links is not None or workers is not None or scheduler is not None:
         raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
     saved = load_model(model)
-    table = run(saved, open_project(project, kind=saved.kind))
-    if out is not None:
+    opened = open_project(project, kind=saved.kind)
+    table = run(saved, opened)
+    notes = notes_on(saved, opened, table)
+    if out is not None and out.suffix.lower() == ".html":
+        write_report(predictions_report(opened, table, title=f"Predictions of {model.stem}"), out)
+    elif out is not None:
         write_frame(table, out)
+    for note in notes:
+        typer.echo(f"note: {note}.", err=True)
     if json:
-        print_json({"kind": saved.kind, "rows": records(table)})
+        print_json({"kind": saved.kind, "rows": records(table), "notes": notes})
     elif out is None:
         print_table(table)
     else:

@@ -13,6 +13,12 @@ app = command_app()
 
 @app.command()
 def studio(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Texts to make a project of, if --ask asks.")
+    ] = None,
+    ask: Annotated[
+        str | None, typer.Option("--ask", metavar="QUESTION", help="The question about the texts: which is clearer?")
+    ] = None,
     database: Annotated[
         str | None,
         typer.Option(help="sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME; by default a file of your own."),
@@ -36,12 +42,18 @@ def studio(
 ) -> None:
     """Open the web page where people judge."""
     try:
-        from accord.studio.server import Address, default_database, serve
+        from accord.studio.server import Address, add_project, default_database, serve
     except ModuleNotFoundError as error:
         raise MissingDependencyError(f"the studio needs {error.name}. Install accord[studio].") from error
 
     if label_studio_model is not None and label_studio is None:
         raise InputError("--label-studio-model needs the project that it serves. Give --label-studio PROJECT too.")
+
+    if bool(files) != (ask is not None):
+        raise InputError('texts and a question belong together: accord studio texts.txt --ask "Which is clearer?".')
+    url = default_database(demo=demo) if database is None else database
+    if files and ask is not None:
+        typer.echo(f"{add_project(url, files, question=ask)} is a new project.")
 
     def announce(address: Address) -> None:
         typer.echo(f"Accord studio: {address.url}")
@@ -52,7 +64,7 @@ def studio(
         typer.echo("Stop with Ctrl-C.")
 
     serve(
-        default_database(demo=demo) if database is None else database,
+        url,
         host=host,
         port=port,
         demo=demo,

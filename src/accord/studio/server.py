@@ -17,9 +17,10 @@ from accord.studio import limited
 from accord.studio.app import create_app
 from accord.studio.protocol import BoundedProtocol
 from accord.workflows.exchange import remove_unfinished, store_project
+from accord.workflows.import_ import project_of_files
 from accord.workflows.projects import EXAMPLES, open_example
 
-__all__ = ["Address", "connect_label_studio", "default_database", "prepare", "serve"]
+__all__ = ["Address", "add_project", "connect_label_studio", "default_database", "prepare", "serve"]
 
 
 # Example: the project's name, the question people see, and guidelines.
@@ -73,6 +74,18 @@ def prepare(database: Database, *, demo: bool) -> str | None:
         if people.count_people(connection):
             return None
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
+
+
+def add_project(database_url: str, paths: Sequence[Path], *, question: str) -> str:
+    """Make a project of people's files, with a question about its texts; gives its name."""
+    project = project_of_files(paths)
+    name = paths[0].stem.replace("_", " ")
+    database = open_database(database_url)
+    try:
+        store_project(database, project, name=name, question=question, created_by=None)
+    finally:
+        database.close()
+    return name
 
 
 def connect_label_studio(database: Database, name: str, *, model: Path | None = None) -> str:

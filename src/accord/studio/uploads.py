@@ -13,6 +13,7 @@ from pathlib import Path
 from fastapi import UploadFile
 
 from accord.data.formats.registry import detect
+from accord.data.reading.unpacking import READABLE
 from accord.errors import InputError
 
 __all__ = ["Received", "received"]
@@ -20,7 +21,7 @@ __all__ = ["Received", "received"]
 _MOST_UNPACKED = 2**30
 _MOST_FILES = 2_000
 _CHUNK = 2**20
-_READ = {".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet"}
+_READ = set(READABLE) - {".xml", ".zip", ".gz"}
 _HIDDEN = re.compile(r"(^|/)(\.[^./]|__MACOSX/)")  # what archivers put in by themselves
 _UNHARMFUL = re.compile(r"[^\w.()+ -]")
 

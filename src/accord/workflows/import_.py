@@ -1,9 +1,11 @@
 """Read people's files into a project: tables and other tools' exports, streaming, checked, all or nothing."""
 
+import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ import pyarrow.parquet as pq
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
 from accord.data.project import LEARNT, Project, new_folder, write_manifest
+from accord.data.reading.json_stream import records
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.rows import Context
-from accord.data.reading.schemas import Matched, match
-from accord.data.reading.sources import open_source
+from accord.data.reading.schemas import Look, Matched, match, plain_name
+from accord.data.reading.sources import Source, open_source
+from accord.data.reading.unpacking import Opened, open_files
+from accord.data.reading.writing import write_lines
 from accord.errors import InputError
-from accord.typing import KINDS, Progress
+from accord.typing import Progress
 from accord.workflows.kinds import check_kind
 
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
@@ -41,6 +46,13 @@ class Imported:
     conflicts: dict[str, int] = field(default_factory=dict)  # things one person judged again, alike or otherwise
     assumed: dict[str, int] = field(default_factory=dict)  # how things were taken that the files do not say
     lost: dict[str, int] = field(default_factory=dict)  # what has no place in a project
+    looks: tuple[Look, ...] = ()  # how each column of plain tables was taken, and why; what stays unused first
+    suggestion: str = ""  # the --map that would read a judgement, where none was read
+
+    @property
+    def n_judgements(self) -> int:
+        """Number of judgements that were read."""
+        return sum(n for what, n in self.counts.items() if what not in ("items", "links", "people"))
 
 
 def import_files(
@@ -51,22 +63,57 @@ def import_files(
     form: str | None = None,
     config: str | Path | None = None,
     utf16: bool = False,
+    encoding: str | None = None,
+    uses: Mapping[str, str] | None = None,
     rules: Rules | None = None,
     drop_bad: bool = False,
+    texts_only: bool = True,
     progress: Progress = lambda what, done, total: None,
 ) -> Imported:
     """Read files of any known format into a new project's folder; with ``out=None`` only look.
 
     Without ``form`` the format is found by looking at the files, and without ``kind`` the kind of judgement by what
     was read; both are said with their reason. A row that breaks a rule ends the import, and nothing is written; with
-    ``drop_bad``, and when only looking, such rows are left out and counted.
+    ``drop_bad``, and when only looking, such rows are left out and counted. ``uses`` says what columns of plain tables
+    are; it is kept with the project. Unless ``texts_only``, an import that reads no judgement is refused.
     """
     if kind is not None:
         check_kind(kind)
     if not paths:
         raise InputError("an import needs at least one file.")
-    places, rules = [Path(path) for path in paths], rules or Rules()
-    found, reasons = _format(places, kind, form)
+    rules = rules or Rules()
+    with tempfile.TemporaryDirectory(prefix="accord-open-") as work:
+        opened = open_files([Path(path) for path in paths], Path(work), encoding=encoding)
+        try:
+            imported = _imported(
+                opened, Path(work), out, kind, form, config, utf16, uses or {}, rules, drop_bad, texts_only, progress
+            )
+        except InputError as error:
+            raise type(error)(opened.renamed(str(error))) from None
+    return replace(
+        imported,
+        files=tuple((opened.renamed(path), role, n) for path, role, n in imported.files),
+        examples=tuple(replace(problem, file=opened.renamed(problem.file)) for problem in imported.examples),
+        looks=tuple(replace(look, file=opened.renamed(look.file)) for look in imported.looks),
+        assumed={**dict.fromkeys(opened.notes, 1), **imported.assumed},
+    )
+
+
+def _imported(
+    opened: Opened,
+    work: Path,
+    out: str | Path | None,
+    kind: str | None,
+    form: str | None,
+    config: str | Path | None,
+    utf16: bool,
+    uses: Mapping[str, str],
+    rules: Rules,
+    drop_bad: bool,
+    texts_only: bool,
+    progress: Progress,
+) -> Imported:
+    found, reasons = (None, []) if uses else _format(opened.paths, kind, form)
     config = Path(config) if config is not None else None
     if found is None:
         if utf16:
@@ -74,19 +121,30 @@ def import_files(
                 "the offsets of plain tables are code points; --utf16 says otherwise. Leave it out, or name the tool "
                 "that wrote the files with --format."
             )
-        matched, kind = _matched(places, kind, reasons)
+        sources = [open_source(_as_lines(path, opened, work)) for path in opened.paths]
+        matched, kind = _matched(sources, kind, uses, reasons)
+        rules = _scale(matched, rules, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
-            return _read_tables(kind or "", matched, folder, rules, drop=drop, progress=progress)
+            return _read_tables(kind or "", matched, folder, rules, uses, drop=drop, progress=progress)
 
     else:
         chosen = found
 
         def read(folder: Path | None, drop: bool) -> Imported:
             context = Context(Problems(drop), config, utf16)
-            return _read_format(chosen, places, kind, folder, rules, context, progress)
+            return _read_format(chosen, opened.paths, kind, folder, rules, context, progress)
 
-    imported = _all_or_nothing(read, out, drop_bad=drop_bad)
+    def checked(folder: Path | None, drop: bool) -> Imported:
+        imported = read(folder, drop)
+        if not texts_only and not imported.n_judgements and not imported.dropped and folder is not None:
+            raise InputError(
+                f"no judgement was read: {imported.counts['items']:,} texts, and nothing that people said about them."
+                f"{imported.suggestion} To import the texts alone, add --texts-only."
+            )
+        return imported
+
+    imported = _all_or_nothing(checked, out, drop_bad=drop_bad)
     return replace(imported, assumed={**dict.fromkeys(reasons, 1), **imported.assumed})
 
 
@@ -136,30 +194,95 @@ def _format(paths: Sequence[Path], kind: str | None, form: str | None) -> tuple[
 
 def _are_tables(paths: Sequence[Path], kind: str) -> bool:
     try:
-        return bool([match(open_source(path), kind) for path in paths])
+        matched = [match(open_source(path), kind) for path in paths]
     except InputError:
         return False
+    return any(file.judged for file in matched)
 
 
-def _matched(paths: Sequence[Path], kind: str | None, reasons: list[str]) -> tuple[list[Matched], str]:
+def _as_lines(path: Path, opened: Opened, work: Path) -> Path:
+    """A list of JSON objects as lines, which are read as a table."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return path
+    out = work / f"{len(opened.names)} {path.stem}.jsonl"
+    opened.names[str(out)] = opened.names.get(str(path), str(path))
+    write_lines(out, (record for _, record in records(path, dict[str, Any])))
+    return out
+
+
+def _matched(
+    sources: Sequence[Source], kind: str | None, uses: Mapping[str, str], reasons: list[str]
+) -> tuple[list[Matched], str]:
     """Plain tables in their roles; without a kind, the one whose judgements the tables hold."""
-    sources = [open_source(path) for path in paths]
-    if kind is not None:
-        return [match(source, kind) for source in sources], kind
-    for candidate in KINDS:
-        try:
-            matched = [match(source, candidate) for source in sources]
-        except InputError:
-            continue
-        roles = {file.role.name for file in matched}
-        if roles & {"votes", "scores", "spans", "links"}:
-            role = next(name for name in ("votes", "scores", "spans", "links") if name in roles)
-            reasons.append(f"these are tables of {candidate}, because one has {role}; name the kind to say otherwise")
-            return matched, candidate
-    raise InputError(
-        f"what plain tables are about must be said; name one of {', '.join(KINDS)} before the files, or the format of "
-        "another tool with --format."
-    )
+    uses = _completed(sources, uses)
+    matched = [match(source, kind, uses) for source in sources]
+    if kind is None:
+        kind, reason = _kind_of_tables(matched)
+        reasons.append(f"this is a project of {kind}, because {reason}; name the kind to say otherwise")
+        matched = [match(file.source, kind, uses) for file in matched]
+    if kind == "threads" and not any({"group_id", "reply_to", "value"} & set(file.columns) for file in matched):
+        raise InputError(
+            f"a comment belongs to a thread; {sources[0].path} has {sources[0].named}, and none of them names it. Say "
+            "which column does with --map COLUMN=group, or import another kind."
+        )
+    return matched, kind
+
+
+def _completed(sources: Sequence[Source], uses: Mapping[str, str]) -> dict[str, str]:
+    """The columns that people name, by the whole names that they have in the files."""
+    columns = [name for source in sources for name in source.columns]
+    complete = {}
+    for written, use in uses.items():
+        alike = [name for name in columns if name == written] or [
+            name for name in columns if plain_name(name) == plain_name(written)
+        ]
+        alike = alike or [name for name in columns if name.lower().startswith(written.lower())]
+        if len(set(alike)) != 1:
+            close = get_close_matches(written, columns, 1)
+            meant = f" Did you mean {close[0]!r}?" if close else ""
+            what = "several columns begin so" if alike else "there is none"
+            named = ", ".join(dict.fromkeys(" ".join(name.split()) for name in columns))
+            raise InputError(f"--map names a column of the files; for {written!r} {what} (they have {named}).{meant}")
+        complete[alike[0]] = use
+    return complete
+
+
+def _kind_of_tables(matched: Sequence[Matched]) -> tuple[str, str]:
+    """The kind of judgement that tables hold, and why."""
+    roles = {file.role.name for file in matched}
+    columns = {name for file in matched for name in file.columns}
+    if "votes" in roles:
+        return "pairs", "there are votes"
+    if roles & {"spans", "quotes"} or "quote" in columns:
+        return "rationales", "words are highlighted"
+    if "scores" in roles or any(file.scores for file in matched):
+        aspects = ", ".join(dict.fromkeys(name for file in matched for name in file.scores.values()))
+        return "aspects", f"there are scores{f' ({aspects})' if aspects else ''}"
+    answers = [file for file in matched if file.grid]
+    if answers and all(file.profiles[name].scores for file in answers for name in file.grid):
+        return "aspects", "the form asks for scores"
+    if "links" in roles:
+        return "links", "there are links"
+    if "group_id" in columns:
+        return "threads", "the texts are grouped"
+    if "reply_to" in columns:
+        return "links", "the texts answer each other"
+    if "label" in columns or "labels" in roles or answers:
+        return "rationales", "there are texts and labels only"
+    if any(file.could for file in matched):
+        return "rationales", "there are texts and what may be labels"
+    return "pairs", "there are texts only, which can be compared"
+
+
+def _scale(matched: Sequence[Matched], rules: Rules, reasons: list[str]) -> Rules:
+    """How far the scale of the scores goes, if nobody said it and wide tables show it."""
+    seen = [file.profiles[name].scores for file in matched for name in file.scores]
+    above = {score for scores in seen for score in scores if score > rules.n_ranks}
+    if rules.given or len(above) < 2:  # one is a slip more often than a scale
+        return rules
+    n_ranks = next((scale for scale in (7, 10) if max(above) <= scale), rules.n_ranks)
+    reasons.append(f"the scores go from 1 to {n_ranks}; say otherwise with --ranks")
+    return replace(rules, n_ranks=n_ranks)
 
 
 def _kind(reading: Reading, grouped: bool) -> tuple[str, str]:
@@ -179,10 +302,18 @@ def _kind(reading: Reading, grouped: bool) -> tuple[str, str]:
 
 
 def _read_tables(
-    kind: str, files: Sequence[Matched], folder: Path | None, rules: Rules, *, drop: bool, progress: Progress
+    kind: str,
+    files: Sequence[Matched],
+    folder: Path | None,
+    rules: Rules,
+    uses: Mapping[str, str],
+    *,
+    drop: bool,
+    progress: Progress,
 ) -> Imported:
     problems = Problems(drop)
-    reading = Reading(folder, rules, problems, progress, closed=any(file.role.name == "items" for file in files))
+    closed = any(file.role.name == "items" for file in files)
+    reading = Reading(folder, rules, problems, progress, closed=closed, kind=kind)
     rows = []
     try:
         # Texts first: judgements are checked against them.
@@ -194,12 +325,28 @@ def _read_tables(
         items = reading.finish()
     finally:
         reading.abandon()
-    imported = _finished(kind, TABLES, reading, items, tuple(rows))
+    imported = _finished(kind, TABLES, reading, items, tuple(rows), uses)
     return replace(
         imported,
+        assumed=dict(reading.assumed),
+        lost=dict(reading.lost),
+        looks=tuple(look for file in files for look in file.looks()),
+        suggestion=_suggestion(kind, files),
         renamed={theirs: ours for file in files for theirs, ours in file.renamed.items()},
         unread=tuple(name for file in files if not file.role.keeps_rest for name in file.rest),
     )
+
+
+def _suggestion(kind: str, files: Sequence[Matched]) -> str:
+    """Which column to map, where no judgement was found."""
+    use = {"aspects": "score", "pairs": "winner"}.get(kind, "label")
+    could = [name for file in files for name in file.could]
+    rest = [name for file in files for name in file.rest]
+    columns = could or rest
+    if not columns or kind == "pairs":
+        return ""
+    what = "may hold it" if could else "are unused"
+    return f" The columns {', '.join(columns)} {what}: say which, such as --map {shlex.quote(f'{columns[0]}={use}')}."
 
 
 def _read_format(
@@ -224,7 +371,8 @@ def _read_format(
     finally:
         reading.abandon()
     if not items.num_rows and not reading.n_judgements and not context.problems.counts:
-        raise InputError(f"{', '.join(map(str, paths))} has no texts and no judgements.")
+        lost = "".join(f"; {what} ({n:,})" for what, n in context.lost.items())
+        raise InputError(f"{', '.join(map(str, paths))} has no texts and no judgements{lost}.")
     if kind is None:
         grouped = items.column("group_id").null_count < items.num_rows
         kind, reason = _kind(reading, grouped)
@@ -240,7 +388,14 @@ def _read_format(
     return replace(imported, assumed=dict(context.assumed), lost=dict(context.lost))
 
 
-def _finished(kind: str, form: str, reading: Reading, items: Any, files: tuple[tuple[str, str, int], ...]) -> Imported:
+def _finished(
+    kind: str,
+    form: str,
+    reading: Reading,
+    items: Any,
+    files: tuple[tuple[str, str, int], ...],
+    uses: Mapping[str, str] | None = None,
+) -> Imported:
     """Write what remains of the project, and say what was read."""
     if reading.folder is not None and not items.num_rows:
         n = sum(reading.problems.counts.values())
@@ -251,6 +406,8 @@ def _finished(kind: str, form: str, reading: Reading, items: Any, files: tuple[t
         settings: dict[str, Any] = {"n_ranks": reading.rules.n_ranks} if kind == "aspects" else {}
         if reading.rules.labels:
             settings["labels"] = list(reading.rules.labels)
+        if uses:
+            settings["map"] = dict(uses)
         source = ", ".join(Path(path).name for path, _, _ in files)
         write_manifest(reading.folder, kind=kind, counts=totals, settings=settings, source=source)
     counts = {"items": items.num_rows, **reading.n_judgements, "links": reading.n_links, "people": len(reading.people)}

@@ -35,6 +35,9 @@ CASES = {
     "crowdkit/labels.csv": "crowd-kit",
     "arena/battles.jsonl": "arena",
     "trl/preferences.jsonl": "trl",
+    "forums/Posts.xml": "stack-exchange",
+    "forums/topic.json": "discourse",
+    "forums/listing.json": "reddit",
     "eraser": "eraser",
     "eraser/train.jsonl": "eraser",
 }

@@ -5,6 +5,7 @@ import pytest
 
 from accord.store import judgements, people, projects, questions, scores
 from accord.store.judgements import Judgement
+from accord.workflows.collecting.collect import next_question
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import project_of, store_project
 from accord.workflows.projects import EXAMPLES, open_example
@@ -78,16 +79,18 @@ def test_before_there_is_anything_to_learn_the_page_says_so_and_asking_goes_on(s
 def test_new_votes_change_the_ranking(sqlite):
     key = store_project(sqlite, open_example("arguments"), name="arguments", created_by=None)
     with sqlite.write() as c:
-        judge = people.create_person(c, "Judge", password_hash=None)
+        judges = [people.create_person(c, f"Judge {n}", password_hash=None) for n in range(6)]
     refit(sqlite, key, rng=random.Random(0))
     with sqlite.read() as c:
         before = scores.result_rows(c, key)
-    last, others = before[-1], before[:12]
+    same = [row for row in before if row["group"] == before[-1]["group"]]
+    last, others = same[-1], same[:12]
     with sqlite.write() as c:
         votes = [
-            Judgement(request_id=f"vote-{i:04d}", kind="pair", item=last["key"], other=row["key"], value=1.0,
-                      person_id=judge.id)
-            for i, row in enumerate(others)
+            # Several people: one alone who contradicts all others would be taken for random.
+            Judgement(request_id=f"vote-{judge.id}-{i:04d}", kind="pair", item=last["key"], other=row["key"],
+                      value=1.0, person_id=judge.id)
+            for judge in judges for i, row in enumerate(others)
         ]  # fmt: skip
         judgements.append(c, key, votes)
     refit(sqlite, key, rng=random.Random(0))
@@ -162,3 +165,17 @@ def test_the_queue_grows_with_the_answers(sqlite):
         vote_on(c, key, rng, 1, person=judge)
     quiet = refit(sqlite, key, rng=rng, last=busy.fitted)
     assert busy.n_questions > quiet.n_questions == 120
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+@pytest.mark.parametrize(("top", "stops"), [(20, True), (1, False)])
+def test_asking_stops_by_itself_once_the_wanted_top_is_settled(sqlite, top, stops):
+    settings = {"stop": {"top": top, "sure": 0.95}}  # all twenty texts of a question are its best twenty
+    key = store_project(sqlite, open_example("arguments"), name="arguments", created_by=None, settings=settings)
+    with sqlite.write() as c:
+        judge = people.create_person(c, "Judge", password_hash=None)
+        assert next_question(c, projects.get_project(c, key), judge.id, rng=random.Random(0)) is not None
+    refit(sqlite, key, rng=random.Random(0))
+    with sqlite.write() as c:
+        asked = next_question(c, projects.get_project(c, key), judge.id, rng=random.Random(0))
+    assert (asked is None) == stops

@@ -4,6 +4,8 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +19,19 @@ import pyarrow.parquet as pq
 from accord.data.project import ITEMS, JUDGED, JUDGEMENTS, LINKS, with_schema
 from accord.data.reading.blocks import Block, distinct, numbers
 from accord.data.reading.conflicts import Conflicts
+from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
+from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.schemas import Matched, Role
 from accord.data.reading.sources import Source
+from accord.data.reading.wide import (
+    read_answers,
+    read_quotes,
+    scores_as_numbers,
+    with_made_ids,
+    with_sides_as_items,
+)
 from accord.typing import BoolArray, FloatArray, Progress
 
 __all__ = ["Reading", "Rules"]
@@ -28,6 +39,9 @@ __all__ = ["Reading", "Rules"]
 _LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
 _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
 _TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
+_NAMED_SIDE = re.compile(
+    r"(?:the )?(?:text|option|argument|answer|response|choice|item|statement|candidate|version)[ _]?(a|b|left|right)"
+)
 _VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
 
 
@@ -37,6 +51,7 @@ class Rules:
 
     n_ranks: int = 5
     labels: tuple[str, ...] = ()  # empty: any label
+    given: bool = False  # whether a person said how many ranks there are
 
 
 @dataclass
@@ -57,13 +72,16 @@ class Reading:
     conflicts: Conflicts = field(default_factory=Conflicts)
     rankings: dict[str, tuple[Any, list[tuple[float, str]]]] = field(default_factory=dict)
     writers: dict[str, Any] = field(default_factory=dict)
+    kind: str | None = None  # of plain tables; other tools' files are read without it
+    assumed: Counter[str] = field(default_factory=Counter)  # how things were taken that the files do not say
+    lost: Counter[str] = field(default_factory=Counter)  # what has no place in a project
 
     # -- the tables ----------------------------------------------------------------------------------------------
 
     def read(self, matched: Matched) -> int:
         """Read one file in its role; returns the number of its rows."""
         role = matched.role
-        wanted = [*matched.columns.values(), *(matched.rest if role.keeps_rest else ())]
+        wanted = [*matched.columns.values(), *matched.scores, *matched.grid, *(matched.rest if role.keeps_rest else ())]
         coded = [
             matched.columns[name]
             for name in ("item_id", "other_id", "value", "annotator_id")
@@ -97,6 +115,8 @@ class Reading:
             "votes": self._votes,
             "scores": self._scores,
             "spans": self._spans,
+            "quotes": self._quotes,
+            "answers": lambda block: read_answers(self, block),
             "labels": self._labels,
             "links": self._links,
             "judgements": self._judgements,
@@ -104,45 +124,59 @@ class Reading:
         return steps[name]
 
     def _items(self, block: Block) -> None:
+        block = with_made_ids(block)
         ids = block.texts("item_id")
-        scored = [name for name in block.rest if name.startswith("score.")]
+        scored = {name: scores_as_numbers(block.raw(name)) for name in block.matched.scores}
         # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
         if block.has("label"):
             self._check_labels(block, "label", block.is_valid("label"))
-        for name in scored:
-            self._check_scores(block, block.raw(name), block.raw(name).is_valid().to_numpy(zero_copy_only=False))
+        for column in scored.values():
+            self.check_scores(block, column, column.is_valid().to_numpy(zero_copy_only=False))
         self._check_questions(block, ids)
-        self._new_ids(block, ids)
+        fresh = self._new_ids(block, ids)
         questions = self._questions(block)
         rest = {name if name.startswith("meta.") else f"meta.{name}": name for name in block.rest}
         columns = {name: block.column(name) for name in ITEMS.names}
-        meta = {ours: block.raw(theirs) for ours, theirs in rest.items() if not theirs.startswith("score.")}
+        if self.kind is not None and block.has("timestamp"):
+            times, unclear = iso_times(block.texts("timestamp"))
+            columns["timestamp"] = pa.array(times, pa.string())
+            if unclear:
+                self.assumed["dates that can be read two ways, such as 03/04/2024, are kept as they are"] += unclear
+        meta = {ours: block.raw(theirs) for ours, theirs in rest.items()}
         if block.has("category"):
             meta["meta.category"] = block.column("category")
-        self._keep_items(with_schema({**columns, **meta}, ITEMS).filter(pa.array(block.good)), questions)
+        self._keep_items(with_schema({**columns, **meta}, ITEMS).filter(pa.array(block.good & fresh)), questions)
         if block.has("label"):
             names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
             block.write("label", names, block.is_valid("label"))
-        for name in scored:
-            block.write_columns(
-                "score",
-                {"item_id": block.column("item_id"), "aspect": [name[6:]] * block.n, "value": block.raw(name)},
-                block.raw(name).is_valid().to_numpy(zero_copy_only=False),
-            )
+        for name, column in scored.items():
+            about = {"item_id": block.column("item_id"), "aspect": [block.matched.scores[name]] * block.n}
+            if block.has("annotator_id"):
+                about["annotator_id"] = block.column("annotator_id")
+            given = column.is_valid().to_numpy(zero_copy_only=False)
+            block.write_columns("score", {**about, "value": column}, given)
+        if block.has("quote"):
+            read_quotes(self, block)
 
-    def _new_ids(self, block: Block, ids: Sequence[str | None]) -> None:
-        repeated = np.zeros(block.n, dtype=bool)
+    def _new_ids(self, block: Block, ids: Sequence[str | None]) -> BoolArray:
+        """Which rows bring a new text; a row may judge one that is there, but not give its id to another."""
+        repeated, fresh = np.zeros(block.n, dtype=bool), np.ones(block.n, dtype=bool)
         texts = block.texts("text")
         for row, name in enumerate(ids):
             if name is None or not block.good[row]:
                 continue
             if name in self.places:
-                repeated[row] = True
+                repeated[row] = self.kind is None or self.texts.get(name) != (texts[row] or "")
+                fresh[row] = False
             else:
                 self.places[name] = len(self.places)
                 self.texts[name] = texts[row] or ""
+        again = int((~fresh & ~repeated & block.good).sum())
+        if again:
+            self.assumed["rows that repeat a text add their judgements to it"] += again
         block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
+        return fresh
 
     def _check_questions(self, block: Block, ids: Sequence[str | None]) -> None:
         """Refuse a second question of a thread, and a thread whose id is that of another text."""
@@ -188,6 +222,8 @@ class Reading:
         self.items += [table] if questions is None else [questions, table]
 
     def _votes(self, block: Block) -> None:
+        if block.matched.texts_compared:
+            block = with_sides_as_items(self, block)
         block.needs("item_id", "a left id")
         block.needs("other_id", "a right id")
         left, right = block.decoded("item_id"), block.decoded("other_id")
@@ -201,7 +237,8 @@ class Reading:
 
     def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
         said = block.coded("value")
-        codes = [_VOTES.get(str(name).strip().lower()) for name in said.dictionary.to_pylist()]
+        words = [str(name).strip().lower() for name in said.dictionary.to_pylist()]
+        codes = [block.matched.votes.get(word) or _VOTES.get(_NAMED_SIDE.sub(r"\1", word)) for word in words]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
         if block.has("value") and block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
             plain, none = block.decoded("value"), pa.scalar(None, pa.string())
@@ -227,11 +264,20 @@ class Reading:
         block.needs("item_id", "an id")
         block.needs("aspect", "an aspect")
         self._known(block, "item_id")
-        self._check_scores(block, block.column("value"), block.answered)
-        names = {name: name for name in JUDGEMENTS.names if name != "kind"}
-        block.write("score", names, block.all)
+        if block.has("text"):
+            self._texts_beside(block)
+        value = scores_as_numbers(block.column("value"))
+        self.check_scores(block, value, block.answered)
+        names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
+        block.write("score", names, block.all, value=value)
 
-    def _check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
+    def _texts_beside(self, block: Block) -> None:
+        """The texts that stand beside each of their scores."""
+        fresh = self._new_ids(block, block.texts("item_id")) & block.good
+        columns = {name: block.decoded(name) for name in ("item_id", "text")}
+        self._keep_items(with_schema(columns, ITEMS).filter(pa.array(fresh)), None)
+
+    def check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
         values = numbers(column)
         highest = self.rules.n_ranks
         wrong = given & ~((values >= 1) & (values <= highest) & (values == np.floor(values)))
@@ -239,7 +285,7 @@ class Reading:
             wrong,
             f"a score must be a whole number in 1..{highest}",
             lambda row: repr(column[row].as_py()),
-            "Correct it, or say how many ranks there are with --ranks.",
+            "Correct it, or say how far the scale goes with --ranks, such as --ranks 10.",
         )
 
     def _labels(self, block: Block) -> None:
@@ -282,6 +328,11 @@ class Reading:
             self._check_quotes(block, ids, start, end)
         names = {name: name for name in JUDGEMENTS.names if name != "kind"}
         block.write("span", names, block.all)
+
+    def _quotes(self, block: Block) -> None:
+        block.needs("item_id", "an id")
+        self._known(block, "item_id")
+        read_quotes(self, block)
 
     def _check_quotes(self, block: Block, ids: Sequence[str | None], start: FloatArray, end: FloatArray) -> None:
         quotes = block.texts("quote")
@@ -404,6 +455,13 @@ class Reading:
                 if value is not None:
                     self.places.setdefault(value, len(self.places))
 
+    def keep_judgements(self, kind: str, table: pa.Table) -> None:
+        """Append judgements of one kind, and count them."""
+        self.people.update(name for name in distinct(table.column("annotator_id")) if name)
+        self.n_judgements[kind] = self.n_judgements.get(kind, 0) + table.num_rows
+        self.conflicts.add(table)
+        self.put("judgements", table)
+
     def put(self, table: str, rows: pa.Table) -> None:
         """Append rows to one of the project's tables."""
         self._meet(rows, *(("src_id", "dst_id") if table == "links" else ("item_id", "other_id")))
@@ -416,13 +474,26 @@ class Reading:
     def finish(self) -> pa.Table:
         """Close the tables; returns the items."""
         self._rank_pairs()
+        items = self._all_items()
+        if self.kind == "links" and items.column("reply_to").null_count < items.num_rows:
+            replies = links_of_replies(items, self.places, self.lost)
+            self.n_links += replies.num_rows
+            self.put("links", replies)
+        elif self.kind == "threads":
+            items = threads_of_replies(items, self.places, self.assumed)
         empty = {"judgements": JUDGEMENTS, "links": LINKS}
         for name, schema in empty.items():
             if name in self.writers:
                 self.writers.pop(name).close()
             elif self.folder is not None:
                 pq.write_table(schema.empty_table(), self.folder / f"{name}.parquet")
-        if self.closed and self.items:
+        return items
+
+    def _all_items(self) -> pa.Table:
+        if self.items:
+            known = {name for table in self.items for name in table.column("item_id").to_pylist()}
+            if not self.closed and len(known) < len(self.places):
+                self.items.append(with_schema({"item_id": [name for name in self.places if name not in known]}, ITEMS))
             return pa.concat_tables(self.items, promote_options="permissive").unify_dictionaries()
         return with_schema({"item_id": sorted(self.places)}, ITEMS)
 

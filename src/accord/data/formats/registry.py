@@ -9,6 +9,7 @@ A package adds a format by an entry point of the group ``accord.formats`` that n
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -25,7 +26,8 @@ __all__ = ["FORMATS", "Format", "Glimpse", "detect", "format_names", "format_of"
 _GROUP = "accord.formats"
 _TABLES = (".csv", ".tsv", ".tab", ".parquet")
 
-# Name: the module that has its ``FORMAT``. The more particular first: files are tried in this order.
+# Name: the module that has its ``FORMAT``, or another name behind a colon. Files are tried in this order, so that the
+# more particular come first.
 FORMATS: dict[str, str] = {
     "label-studio": "accord.data.formats.label_studio.reader",
     "argilla": "accord.data.formats.argilla",
@@ -39,6 +41,9 @@ FORMATS: dict[str, str] = {
     "prodigy": "accord.data.formats.prodigy",
     "doccano": "accord.data.formats.doccano",
     "crowd-kit": "accord.data.formats.crowdkit",
+    "stack-exchange": "accord.data.formats.forums:STACK_EXCHANGE",
+    "discourse": "accord.data.formats.forums:DISCOURSE",
+    "reddit": "accord.data.formats.forums:REDDIT",
     "huggingface": "accord.data.formats.huggingface",
 }
 
@@ -92,11 +97,14 @@ def format_names(*, writable: bool = False) -> list[str]:
 def format_of(name: str) -> Format:
     """A format by its name."""
     if name in FORMATS:
-        return _checked(name, import_module(FORMATS[name]).FORMAT)
+        module, _, attribute = FORMATS[name].partition(":")
+        return _checked(name, getattr(import_module(module), attribute or "FORMAT"))
     others = _others()
     if name in others:
         return _checked(name, others[name].load())
-    raise InputError(f"there is no format {name!r}; there are {', '.join(format_names())}.")
+    close = get_close_matches(name, format_names(), 1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"there is no format {name!r}; there are {', '.join(format_names())}.{meant}")
 
 
 def _others() -> dict[str, Any]:

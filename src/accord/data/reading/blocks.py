@@ -1,7 +1,7 @@
 """Some rows of a file on their way into a project: their columns, the rules they must keep, and what is kept."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +66,14 @@ class Block:
     def only(self, rows: BoolArray) -> "Block":
         """The same block with other rows set aside; their problems were or will be counted elsewhere."""
         return Block(self.matched, self.rows, self.row_numbers, self.reading, rows.copy())
+
+    def with_columns(self, **columns: pa.Array) -> "Block":
+        """The same block with some of our columns replaced or added."""
+        rows = self.rows
+        for name, column in columns.items():
+            rows = rows.append_column(f"\0{name}", column)  # no column of a file is called so
+        matched = replace(self.matched, columns={**self.matched.columns, **{name: f"\0{name}" for name in columns}})
+        return Block(matched, rows, self.row_numbers, self.reading, self.good)
 
     def has(self, name: str) -> bool:
         return name in self.matched.columns
@@ -151,13 +159,7 @@ class Block:
         kinds = pa.DictionaryArray.from_arrays(pa.array(np.zeros(self.n, np.int32)), pa.array([kind]))
         table = with_schema({"kind": kinds, **columns}, JUDGEMENTS)
         keep = self.good & given
-        if not keep.all():
-            table = table.filter(pa.array(keep))
-        if "annotator_id" in columns:
-            reading.people.update(name for name in distinct(table.column("annotator_id")) if name)
-        reading.n_judgements[kind] = reading.n_judgements.get(kind, 0) + table.num_rows
-        reading.conflicts.add(table)
-        reading.put("judgements", table)
+        reading.keep_judgements(kind, table if keep.all() else table.filter(pa.array(keep)))
 
 
 def distinct(column: pa.ChunkedArray) -> list[str | None]:

@@ -1,106 +1,235 @@
-"""The tables that people bring, the columns of each, and the other names under which a column is known."""
+"""The tables that people bring: the columns of each, their names, and what else shows what a column is."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS
+from accord.data.reading.profiles import Profile, profiles_of
 from accord.data.reading.sources import Source
 from accord.errors import InputError
 
-__all__ = ["ROLES", "Matched", "Role", "match"]
+__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "match", "parse_uses", "plain_name"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
 _PERSON = {
-    "annotator_id": ("annotator", "worker", "worker_id", "voter", "voter_id", "user", "user_id", "judge", "rater")
+    "annotator_id": (
+        *("annotator", "worker", "worker_id", "voter", "voter_id", "user", "user_id", "judge", "judge_id", "rater"),
+        *("rater_id", "participant", "participant_id", "respondent", "respondent_id", "coder", "email_address"),
+        *("prolific_pid", "e_mail_adresse", "response_id", "session_id", "completed_by"),
+    )
 }
 _IDENTITY = {
-    "item_id": ("id", "text_id", "comment_id", "review_id", "document_id", "task", "item"),
-    "text": ("body", "comment", "argument", "review", "content"),
-    "group_id": ("group", "thread_id", "thread", "topic", "topic_id", "question_id", "debate", "debate_id"),
-    "author_id": ("author", "speaker", "speaker_id"),
-    "reply_to": ("reply-to", "parent", "parent_id"),
-    "timestamp": ("date", "time"),
-    "label": ("class", "stance", "category_label", "gold", "y"),
+    "item_id": (
+        *("id", "text_id", "comment_id", "review_id", "document_id", "doc_id", "post_id", "task", "item", "uid"),
+        *("tweet_id", "response_id", "statement_id", "argument_id", "note_id", "ticket_id", "message_id", "task_id"),
+    ),
+    "text": (
+        *("body", "comment", "argument", "review", "content", "review_text", "comment_body", "review_body", "message"),
+        *("comment_text", "post", "post_text", "full_text", "tweet", "sentence", "document", "selftext", "statement"),
+        *("kommentar", "texte", "texto", "testo", "tekst", "avis", "bewertungstext", "nachricht"),
+    ),
+    "group_id": (
+        *("group", "thread_id", "thread", "topic", "topic_id", "question_id", "debate", "debate_id", "link_id"),
+        *("conversation_id", "discussion_id", "topic_title"),
+    ),
+    "author_id": ("author", "speaker", "speaker_id", "username", "user_name", "reviewer", "reviewer_name", "autor"),
+    "reply_to": (
+        "reply-to",
+        "parent",
+        "parent_id",
+        "in_reply_to",
+        "in_reply_to_id",
+        "in_reply_to_status_id",
+        "reply_to_id",
+    ),
+    "timestamp": ("date", "time", "created_at", "created_utc", "datetime", "creation_date", "datum", "posted_at"),
+    "label": (
+        *(
+            "class",
+            "stance",
+            "category_label",
+            "gold",
+            "y",
+            "sentiment",
+            "polarity",
+            "verdict",
+            "position",
+            "gold_label",
+        ),
+        *("target", "judgement", "judgment", "annotation", "rating_label", "bewertung_klasse", "quality", "labels"),
+    ),
+    "question": ("question_text", "question_body", "frage"),
+    "asker_id": ("asker",),
+    "quote": (
+        "highlight",
+        "highlights",
+        "rationale",
+        "rationales",
+        "evidence",
+        "highlighted_text",
+        "marked_words",
+        "excerpt",
+    ),
 }
+_VERSIONS = ("text", "option", "argument", "answer", "response", "choice", "item", "statement", "candidate", "input")
 _SIDES = {
-    "item_id": ("left", "left_id", "a", "id_a", "item_a", "model_a", "first"),
-    "other_id": ("right", "right_id", "b", "id_b", "item_b", "model_b", "second"),
-    "value": ("label", "winner", "vote", "choice", "preference", "y"),
+    "item_id": (
+        *("left", "left_id", "a", "id_a", "item_a", "model_a", "first", "left_text", "a1", "id1", "first_text"),
+        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_a", "_1", "1", "_left")),
+    ),
+    "other_id": (
+        *("right", "right_id", "b", "id_b", "item_b", "model_b", "second", "right_text", "a2", "id2", "second_text"),
+        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_b", "_2", "2", "_right")),
+    ),
+    "shown_left_id": ("shown_left", "left_shown", "shown_first"),
+    "value": (
+        "label",
+        "winner",
+        "vote",
+        "choice",
+        "preference",
+        "y",
+        "preferred",
+        "better",
+        "answer_winner",
+        "gewinner",
+    ),
 }
+# Columns that say something about a row and are no judgement of it.
+_NO_JUDGEMENT = re.compile(
+    r"(^|_)(id|ids|year|month|day|date|time|age|gender|sex|country|city|language|lang|locale|device|platform|status|state"
+    r"|split|fold|batch|likes?|upvotes?|downvotes?|votes|views|count|num|n|version|source|duration|seconds|ip|url|link"
+    r"|title|name|store|product|verified|currency|reward|lifetime|type|progress|finished|channel|helpful|replies)(_|$)"
+)
+_GRID = re.compile(r"(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
+_SCORE_NAME = re.compile(r"^(score|rating|stars?|input|answer)[ ._-]+|[ ._-]+(score|rating|stars?)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Role:
-    """A kind of table: the columns it needs, those it may have, and their other names."""
+    """A kind of table: the columns it needs, those it may have, their other names, and how people call them."""
 
     name: str
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keeps_rest: bool = False  # other columns become meta.*, instead of being left out
-    prefix: str = ""  # columns of a wide table start with it
+    uses: Mapping[str, str] = field(default_factory=dict)  # what people write in --map → our column
 
 
 _EXTRA = tuple(
-    name for name in _JUDGED if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end")
+    name for name in _JUDGED if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote")
 )
-VOTES = Role("votes", ("item_id", "other_id", "value"), _EXTRA, {**_SIDES, **_PERSON})
+_WHO = {"person": "annotator_id"}
+VOTES = Role(
+    "votes",
+    ("item_id", "other_id", "value"),
+    _EXTRA,
+    {**_SIDES, **_PERSON},
+    uses={"left": "item_id", "right": "other_id", "winner": "value", **_WHO},
+)
 SCORES = Role(
     "scores",
     ("item_id", "aspect", "value"),
-    _EXTRA,
+    (*_EXTRA, "text"),
     {
         "item_id": _IDENTITY["item_id"],
-        "value": ("score", "rank", "rating", "label"),
-        "aspect": ("dimension",),
+        "value": ("score", "rank", "rating", "label", "stars"),
+        "aspect": ("dimension", "criterion", "attribute"),
+        "text": _IDENTITY["text"],
         **_PERSON,
     },
+    uses={"id": "item_id", "text": "text", "aspect": "aspect", "score": "value", **_WHO},
 )
 SPANS = Role(
     "spans",
     ("item_id", "start", "end"),
-    ("value", *_EXTRA),
+    ("quote", "value", *_EXTRA),
     {
         "item_id": _IDENTITY["item_id"],
         "start": ("start_offset", "begin"),
         "end": ("end_offset", "stop"),
-        "quote": ("text",),
+        "quote": ("text", *_IDENTITY["quote"]),
         "value": ("label",),
         **_PERSON,
     },
+    uses={"id": "item_id", "start": "start", "end": "end", "quote": "quote", "label": "value", **_WHO},
+)
+QUOTES = Role(
+    "quotes",
+    ("item_id", "quote"),
+    ("value", *_EXTRA),
+    {**SPANS.synonyms, "quote": _IDENTITY["quote"]},
+    uses={"id": "item_id", "quote": "quote", "label": "value", **_WHO},
 )
 LABELS = Role(
     "labels",
     ("item_id", "value"),
     _EXTRA,
     {"item_id": _IDENTITY["item_id"], "value": ("label", *_IDENTITY["label"]), **_PERSON},
+    uses={"id": "item_id", "label": "value", **_WHO},
 )
 LINKED = Role(
     "links",
     ("src_id", "dst_id"),
     tuple(name for name in LINKS.names if name not in ("src_id", "dst_id")),
     {"src_id": ("source", "from", "from_id", "source_id"), "dst_id": ("target", "to", "to_id", "target_id")},
+    uses={"source": "src_id", "target": "dst_id", "context": "context"},
 )
 JUDGED = Role("judgements", ("kind", "item_id"), tuple(name for name in _JUDGED if name not in ("kind", "item_id")))
 TEXTS = Role(
     "items",
-    ("item_id", "text"),
-    (*_ITEM[2:], "label", "question", "asker_id", "category", "annotator_id"),
-    {**_IDENTITY, **_PERSON, "asker_id": ("asker",)},
+    ("text",),
+    ("item_id", *_ITEM[2:], "label", "quote", "question", "asker_id", "category", "annotator_id"),
+    {**_IDENTITY, **_PERSON},
     keeps_rest=True,
-    prefix="score.",
+    uses={
+        "id": "item_id",
+        "text": "text",
+        "group": "group_id",
+        "author": "author_id",
+        "reply": "reply_to",
+        "time": "timestamp",
+        "label": "label",
+        "question": "question",
+        "asker": "asker_id",
+        "quote": "quote",
+        **_WHO,
+    },
 )
-COMMENTS = Role("items", ("item_id", "text", "group_id"), TEXTS.optional, TEXTS.synonyms, keeps_rest=True)
+GRID = Role("answers", (), _EXTRA, _PERSON, uses={"person": "annotator_id", "time": "created_at"})
 
+# What people write behind a column in --map.
+USES = {
+    **{name: "" for role in (TEXTS, VOTES, SCORES, SPANS, LINKED) for name in role.uses},
+    "score": "",
+    "keep": "",
+    "ignore": "",
+}
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
     "pairs": (JUDGED, VOTES, TEXTS),
-    "threads": (JUDGED, COMMENTS, LABELS),
-    "aspects": (JUDGED, SCORES, TEXTS),
+    "threads": (JUDGED, TEXTS, GRID, LABELS),
+    "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
-    "rationales": (JUDGED, SPANS, TEXTS, LABELS),
+    "rationales": (JUDGED, SPANS, TEXTS, QUOTES, GRID, LABELS),
 }
+_ANY = (JUDGED, VOTES, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
+_LABELLED = ("threads", "links", "rationales")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one column of a file is taken, and why."""
+
+    file: str
+    column: str
+    use: str  # "" where it stays unused
+    why: str
+    samples: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -111,40 +240,219 @@ class Matched:
     role: Role
     columns: Mapping[str, str]  # our name → the file's name
     rest: tuple[str, ...]  # the file's columns that no name of ours stands for
+    scores: Mapping[str, str] = field(default_factory=dict)  # the file's name → the aspect that it scores
+    grid: Mapping[str, str] = field(default_factory=dict)  # the file's name → the text that it judges
+    could: tuple[str, ...] = ()  # columns that may be judgements, of which none was chosen
+    reasons: Mapping[str, str] = field(default_factory=dict)  # the file's name → why it is taken so, if not by its name
+    votes: Mapping[str, str] = field(default_factory=dict)  # answers that mean something else than usual
+    texts_compared: bool = False  # whether the sides of votes are texts, not ids
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
 
     @property
     def renamed(self) -> dict[str, str]:
         """Columns that are read under another name: the file's name → ours."""
         return {theirs: ours for ours, theirs in self.columns.items() if theirs != ours}
 
+    @property
+    def judged(self) -> bool:
+        """Whether the file holds judgements."""
+        return self.role is not TEXTS or bool(self.scores) or "label" in self.columns or "quote" in self.columns
 
-def match(source: Source, kind: str) -> Matched:
-    """Find the role of a file among the tables of a kind, by its columns."""
+    def looks(self) -> list[Look]:
+        """Each column, what it is taken for and why; what stays unused first."""
+        found = []
+        ours = {theirs: name for name, theirs in self.columns.items()}
+        for name in self.source.columns:
+            use, why = "", "no name of ours, no scale and no labels"
+            if name in self.scores:
+                use, why = f"score of {self.scores[name]}", ""
+            elif name in self.grid:
+                use, why = f"answers about {self.grid[name]!r}", "its name ends in [ ]"
+            elif name in ours:
+                use, why = ours[name], "" if ours[name] == plain_name(name) else f"it is called {name!r}"
+            elif self.role.keeps_rest and name in self.could:
+                why = "it may be a judgement: choose with --map"
+            elif self.role.keeps_rest and name in self.rest:
+                why = "kept beside the text; no model reads it"
+            samples = self.profiles[name].samples if name in self.profiles else ()
+            found.append(Look(str(self.source.path), name, use, self.reasons.get(name, why), samples))
+        return sorted(found, key=lambda look: look.use != "")
+
+
+def plain_name(name: str) -> str:
+    """A column's name in small letters, without what tools put before it.
+
+    Examples
+    --------
+    >>> [plain_name(name) for name in ("Parent Id", "ParentId", "Input.text", "Answer.winner")]
+    ['parent_id', 'parent_id', 'text', 'winner']
+    """
+    name = re.sub(r"^(input|answer)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[\s./]+", "_", name.strip().lower())
+
+
+def parse_uses(options: Iterable[str]) -> dict[str, str]:
+    """The columns and uses of ``--map``: ``food=score:food,body=text``; a name with commas stands in quotes.
+
+    Examples
+    --------
+    >>> parse_uses(['food=score:taste,"Clear, or not?"=label'])
+    {'food': 'score:taste', 'Clear, or not?': 'label'}
+    """
+    chosen: dict[str, str] = {}
+    for option in options:
+        for part in re.findall(r"""(?:"[^"]*"|[^,"])+""", option):
+            column, sign, use = part.strip().rpartition("=")
+            column, base = column.strip().strip('"'), use.partition(":")[0].strip()
+            if not sign or not column:
+                raise InputError(f"--map takes COLUMN=USE; got {part.strip()!r}. Write, for example, body=text.")
+            if base not in USES:
+                close = get_close_matches(base, USES, 1)
+                meant = f"did you mean {close[0]!r}? " if close else ""
+                raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
+            if column in chosen:
+                raise InputError(f"--map says twice what {column!r} is. Leave one of them out.")
+            chosen[column] = use.strip()
+    return chosen
+
+
+def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = None) -> Matched:
+    """Find the role of a file among the tables of a kind, or of any, by names, by ``chosen`` uses and by content."""
     known: dict[str, str] = {}
     for name in source.columns:
-        other = known.setdefault(_plain(name), name)
+        other = known.setdefault(plain_name(name), name)
         if other != name:
             raise InputError(
                 f"columns must differ by more than capitals and spaces; {source.path} has {other!r} and {name!r}. "
                 "Rename one of them."
             )
-    for role in ROLES[kind]:
-        columns, taken = {}, set()
-        for ours in (*role.required, *role.optional):
-            for candidate in (ours, *role.synonyms.get(ours, ())):
-                theirs = known.get(candidate)
-                if theirs is not None and theirs not in taken:
-                    columns[ours] = theirs
-                    taken.add(theirs)
-                    break
-        if all(name in columns for name in role.required):
-            return Matched(source, role, columns, tuple(name for name in source.columns if name not in taken))
-    tables = "; or ".join(f"{role.name}: {', '.join(role.required)}" for role in ROLES[kind])
+    uses = {theirs: use for theirs, use in (chosen or {}).items() if theirs in source.columns}
+    profiles = profiles_of(source)
+    roles = _ANY if kind is None else ROLES[kind]
+    for role in roles:
+        found = _as_role(source, role, known, uses, profiles)
+        if found is not None:
+            return _judged(found, kind, uses)
+    tables = "; or ".join(f"{role.name}: {', '.join(role.required)}" for role in roles if role.required)
+    what = "a table" if kind is None else f"a table of {kind}"
     raise InputError(
-        f"a table of {kind} must have the columns of one of its kinds ({tables}); {source.path} has "
-        f"{source.named}. Rename its columns."
+        f"{what} must have the columns of one of its kinds ({tables}); {source.path} has {source.named}."
+        f"{_suggestion(source, roles)} Rename its columns, or say what they are with --map COLUMN=USE."
     )
 
 
-def _plain(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+def _suggestion(source: Source, roles: Sequence[Role]) -> str:
+    """A misspelt column beside the name that it is closest to."""
+    names = {name for role in roles for ours in role.required for name in (ours, *role.synonyms.get(ours, ()))}
+    for column in source.columns:
+        close = get_close_matches(plain_name(column), names - {plain_name(column)}, 1, cutoff=0.8)
+        if close and plain_name(column) not in names:
+            return f" Did you mean {close[0]!r} by {column!r}?"
+    return ""
+
+
+def _as_role(
+    source: Source, role: Role, known: Mapping[str, str], uses: Mapping[str, str], profiles: Mapping[str, Profile]
+) -> Matched | None:
+    """The file in a role, if it has the columns of the role."""
+    columns: dict[str, str] = {}
+    scores: dict[str, str] = {}
+    reasons = dict.fromkeys(uses, "chosen with --map")
+    taken = set(uses)
+    for theirs, use in uses.items():
+        base, _, name = use.partition(":")
+        if base == "score" and role is TEXTS:
+            scores[theirs] = name.strip() or _aspect(theirs, ())
+        elif base in role.uses and role.uses[base] not in columns:
+            columns[role.uses[base]] = theirs
+        elif base in role.uses:
+            raise InputError(f"one column can be {base}; --map names {columns[role.uses[base]]!r} and {theirs!r}.")
+        elif base not in ("keep", "ignore"):
+            return None
+    for ours in (*role.required, *role.optional):
+        for candidate in (ours, *role.synonyms.get(ours, ())):
+            theirs = known.get(candidate, "")
+            used = ours in role.required or (theirs in profiles and profiles[theirs].n > 0)
+            if ours not in columns and theirs and theirs not in taken and used:
+                columns[ours] = theirs
+                taken.add(theirs)
+                break
+    if role is TEXTS and "text" not in columns:
+        texts = [name for name, profile in profiles.items() if name not in taken and profile.is_text]
+        texts = [name for name in texts if not _GRID.fullmatch(name)]
+        if texts:
+            columns["text"] = max(texts, key=lambda name: profiles[name].length)
+            taken.add(columns["text"])
+            reasons[columns["text"]] = "it holds the longest texts"
+        elif len(source.columns) == 1 and not taken:
+            columns["text"] = source.columns[0]
+            taken.add(source.columns[0])
+    if any(name not in columns for name in role.required):
+        return None
+    grid: dict[str, str] = {}
+    if role is GRID:
+        grid = {
+            name: found["part"].strip()
+            for name in source.columns
+            if (found := _GRID.fullmatch(name)) and name not in taken
+        }
+        if not grid:
+            return None
+    kept = {theirs for theirs, use in uses.items() if use == "keep"}
+    rest = tuple(name for name in source.columns if name not in (taken | set(grid)) - kept)
+    return Matched(source, role, columns, rest, scores, grid, reasons=reasons, profiles=profiles)
+
+
+def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matched:
+    """The columns of a table of texts that hold judgements by what stands in them; answers of votes in other words."""
+    if found.role is VOTES:
+        return _vote_answers(found)
+    if found.role is not TEXTS or kind == "pairs":
+        return found
+    open_ = [name for name in found.rest if name not in uses]
+    marked = {name: name[6:] for name in open_ if name.lower().startswith("score.")}
+    rated = [name for name in open_ if found.profiles[name].is_score and not _NO_JUDGEMENT.search(plain_name(name))]
+    named = [name for name in rated if re.search(r"rating|score|stars?|overall|bewertung|note", plain_name(name))]
+    labelled = [name for name in open_ if found.profiles[name].is_label and not _NO_JUDGEMENT.search(plain_name(name))]
+    reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
+    if marked:
+        scores.update(marked)
+    elif kind == "aspects" or (kind is None and (named or "label" not in columns) and not found.scores):
+        could = [] if kind == "aspects" else labelled
+        for name in rated if "label" not in columns or kind == "aspects" else ():
+            scores[name] = _aspect(name, scores.values())
+            low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
+            reasons[name] = f"whole numbers from {low:g} to {high:g}"
+    if kind in _LABELLED or (kind is None and not scores):
+        if "label" not in columns and len(labelled) == 1:
+            columns["label"] = labelled[0]
+            reasons[labelled[0]] = f"{found.profiles[labelled[0]].n_distinct} different short values"
+            could = []
+        elif "label" not in columns:
+            could = labelled + (rated if kind in _LABELLED else [])
+    taken = {*columns.values(), *scores}
+    rest = tuple(name for name in found.rest if name not in taken)
+    return replace(found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons)
+
+
+def _aspect(name: str, others: Iterable[str]) -> str:
+    """The aspect that a column scores, by its name."""
+    short = _SCORE_NAME.sub("", name.strip()) or name.strip()
+    return name.strip() if short in others else short
+
+
+def _vote_answers(found: Matched) -> Matched:
+    """Sides that are texts, and answers 1 and 2 for the first and the second."""
+    sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
+    texts = all(side.length >= 25 and side.words >= 4 for side in sides)
+    said = found.profiles[found.columns["value"]].values
+    votes = {"1": "1", "2": "0", "3": "0.5", "0": "0.5"} if "2" in said and said <= {"0", "1", "2", "3"} else {}
+    if {"0", "3"} <= said:
+        votes = {}
+    reasons = dict(found.reasons)
+    if votes:
+        reasons[found.columns["value"]] = "1 is the first and 2 the second" + (
+            ", else a tie" if said - {"1", "2"} else ""
+        )
+    return replace(found, texts_compared=texts, votes=votes, reasons=reasons)

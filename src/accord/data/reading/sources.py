@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from accord.data.reading.separators import Dialect, dialect_of
 from accord.data.reading.spreadsheets import read_back
 from accord.errors import InputError, MissingDataError
 
@@ -29,12 +30,16 @@ JSON_LINES = (".jsonl", ".ndjson")
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
+_USUAL = Dialect()
+
+
 @dataclass(frozen=True)
 class Source:
     """One file with named columns."""
 
     path: Path
     columns: tuple[str, ...]
+    dialect: Dialect = _USUAL
 
     @property
     def named(self) -> str:
@@ -48,7 +53,7 @@ class Source:
         """
         wanted = list(columns)
         if suffix_of(self.path) in _SEPARATORS:
-            return _csv_blocks(self.path, self.columns, wanted, coded)
+            return _csv_blocks(self.path, self.dialect, self.columns, wanted, coded)
         if suffix_of(self.path) in JSON_LINES:
             return _encoded(_json_blocks(self.path, self.columns, wanted), coded)
         return _encoded(_parquet_blocks(self.path, wanted), coded)
@@ -64,8 +69,10 @@ def open_source(path: str | Path) -> Source:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
     suffix = suffix_of(path)
+    dialect = Dialect()
     if suffix in _SEPARATORS:
-        names = _csv_names(path)
+        dialect = dialect_of(path, _SEPARATORS[suffix])
+        names = _csv_names(path, dialect)
     elif suffix in JSON_LINES:
         names = _json_names(path)
     elif suffix == ".parquet":
@@ -78,7 +85,7 @@ def open_source(path: str | Path) -> Source:
     repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
         raise InputError(f"{path} has two columns called {repeated[0]!r}. Rename one of them.")
-    return Source(path, tuple(names))
+    return Source(path, tuple(names), dialect)
 
 
 def suffix_of(path: Path) -> str:
@@ -86,20 +93,22 @@ def suffix_of(path: Path) -> str:
     return path.suffix.lower()
 
 
-def _csv_names(path: Path) -> list[str]:
-    reader = _open_csv(path, pa.csv.ConvertOptions())
+def _csv_names(path: Path, dialect: Dialect) -> list[str]:
+    reader = _open_csv(path, dialect, pa.csv.ConvertOptions())
     try:
         return list(reader.schema.names)
     except UnicodeDecodeError:
         raise not_utf8(path) from None
 
 
-def _open_csv(path: Path, convert: Any) -> Any:
+def _open_csv(path: Path, dialect: Dialect, convert: Any) -> Any:
     try:
         return pa.csv.open_csv(
             path,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=pa.csv.ParseOptions(delimiter=_SEPARATORS[suffix_of(path)], newlines_in_values=True),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=dialect.separator, escape_char=dialect.escape or False, newlines_in_values=True
+            ),
             convert_options=convert,
         )
     except pa.ArrowInvalid as error:
@@ -107,7 +116,7 @@ def _open_csv(path: Path, convert: Any) -> Any:
 
 
 def _csv_blocks(
-    path: Path, names: Sequence[str], wanted: Sequence[str], coded: Sequence[str]
+    path: Path, dialect: Dialect, names: Sequence[str], wanted: Sequence[str], coded: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     convert = pa.csv.ConvertOptions(
         column_types={name: CODED if name in coded else pa.string() for name in names},
@@ -119,7 +128,7 @@ def _csv_blocks(
     )
     last = None
     try:
-        for block in _open_csv(path, convert):
+        for block in _open_csv(path, dialect, convert):
             last = block if block.num_rows else last
             yield read_back(block.select(list(wanted)))
     except pa.ArrowInvalid as error:

@@ -15,6 +15,7 @@ from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredItem, StoredProject
 from accord.store.questions import Question
+from accord.store.scores import get_scores
 
 __all__ = ["ANSWERS", "SKIP_REASONS", "Answer", "NextQuestion", "next_question", "record", "take_back"]
 
@@ -229,8 +230,11 @@ def next_question(
 ) -> NextQuestion | None:
     """The next question for a person: from the queue, or, while the queue is empty, drawn by coverage.
 
-    Returns ``None`` where the person has answered everything there is to ask.
+    Returns ``None`` where the person has answered everything there is to ask, or where the project's setting ``stop``
+    (``{"top": 3, "sure": 0.95}``) is reached: the best three are settled, and more votes are not needed.
     """
+    if project.settings.get("stop") and _is_settled(connection, project.id):
+        return None
     leased = questions.lease(connection, project.id, person_id)
     if leased:
         return _shown(connection, project, person_id, leased[0])
@@ -241,6 +245,11 @@ def next_question(
     question_id = questions.hold(connection, project.id, person_id, drawn[0])
     questions.append(connection, project.id, drawn[1:])
     return _shown(connection, project, person_id, Question(question_id, **drawn[0]))
+
+
+def _is_settled(connection: Connection, project_id: int) -> bool:
+    found = get_scores(connection, project_id)
+    return found is not None and bool(found.result.get("summary", {}).get("reached"))
 
 
 def _shown(connection: Connection, project: StoredProject, person_id: int, question: Question) -> NextQuestion:

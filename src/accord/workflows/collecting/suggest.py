@@ -20,7 +20,7 @@ from accord.store.scores import get_scores, results_of
 from accord.workflows.collecting.label_studio import Questions, alone_in_threads, known_texts, n_ranks_of, read_tasks
 from accord.workflows.kinds import task_of
 
-__all__ = ["Shelf", "marked_spans", "suggest"]
+__all__ = ["Shelf", "suggest"]
 
 _ONE_ANSWER: Mapping[str, dict[str, Any]] = {
     "pairwise": {"selected": "left"},
@@ -151,7 +151,7 @@ def _suggest_pairs(
     task = task_of("pairs")
     table = task.must(task.compare, "compare")(saved.model, read, pairs)
     answers = [dict(_NOTHING) for _ in tasks]
-    for name, left, undecided in zip(frame["judgement_id"], table["p_left"], table["p_undecided"], strict=True):
+    for name, left, undecided in zip(frame["judgement_id"], table["p.left"], table["p.undecided"], strict=True):
         right = 1.0 - left - undecided
         value = {"selected": "left" if left >= right else "right"}
         score = float(max(left, right))
@@ -167,25 +167,18 @@ def _label_answer(row: Mapping[str, Any], text: str, questions: Questions) -> Ma
         return _NOTHING
     results = [questions.result(name, {"choices": [label]}, id="accord", score=score)]
     if questions.spans is not None:
-        results += _marks(marked_spans(row), text, label, questions, questions.spans)
+        results += _marks(row.get("highlights") or [], label, questions, questions.spans)
     return {"result": results, "score": score}
 
 
-def marked_spans(row: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Where the model would highlight, [start, end) in characters, as a row of results says it."""
-    said = row.get("highlights") or ()
-    spans = [span.split(":") for span in said.split()] if isinstance(said, str) else said
-    return [(int(span[0]), int(span[1])) for span in spans]
-
-
 def _marks(
-    spans: Sequence[tuple[int, int]], text: str, label: str, questions: Questions, name: str
+    highlights: Sequence[tuple[int, int, str]], label: str, questions: Questions, name: str
 ) -> list[dict[str, Any]]:
     offered = questions.config.controls[name].values
     marked = label if label in offered else offered[0] if offered else label
     results = []
-    for place, (start, end) in enumerate(spans):
-        value = {"start": start, "end": end, "text": text[start:end], "labels": [marked]}
+    for place, (start, end, quote) in enumerate(highlights):
+        value = {"start": start, "end": end, "text": quote, "labels": [marked]}
         results.append(questions.result(name, value, id=f"accord-{place}"))
     return results
 

@@ -1,0 +1,98 @@
+"""What the columns of a table look like, by their first rows: numbers, few different values, long texts."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from accord.data.reading.sources import Source
+
+__all__ = ["Profile", "profiles_of", "score_of"]
+
+_LOOKED_AT = 2_000  # rows
+_FEW = 12  # different values that labels may have
+_LONG_LABEL = 40  # characters
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+# 4/5, 4 out of 5, 4 stars, 4 - good, 4 (good)
+_SCORED = re.compile(
+    r"(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE
+)
+
+
+def score_of(cell: str) -> float | None:
+    """The number that a cell stands for as a score; ``None`` if it stands for none.
+
+    Examples
+    --------
+    >>> [score_of(cell) for cell in ("4", "4,5", "4 - good", "3/5", "★★★☆☆", "good")]
+    [4.0, 4.5, 4.0, 3.0, 3.0, None]
+    """
+    cell = cell.strip()
+    stars = cell.replace("☆", "")
+    if stars and set(stars) <= {"★", "⭐", "\ufe0f", "*"}:
+        return float(sum(sign in "★⭐*" for sign in stars))
+    found = _NUMBER.fullmatch(cell) or _SCORED.fullmatch(cell)
+    if found is None:
+        return None
+    return float((found[1] if found.re is _SCORED else cell).replace(",", "."))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the first rows of a column hold."""
+
+    n: int  # cells that are not empty
+    n_rows: int
+    values: frozenset[str]  # the different values, of short cells
+    n_distinct: int
+    length: float  # characters of a cell, on average
+    words: float  # words of a cell, on average
+    scores: tuple[float, ...]  # the different scores, if every cell is one, else none
+    samples: tuple[str, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether people would read it."""
+        return self.length >= 20 and self.words >= 3 and self.n_distinct > 1
+
+    @property
+    def is_score(self) -> bool:
+        """Whether it holds whole numbers of a small scale that begins at 1."""
+        whole = all(score == int(score) for score in self.scores)
+        return 2 <= len(self.scores) <= 11 and whole and self.scores[0] >= 1 and self.scores[-1] <= 10
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it holds a few different short values, each of them for several rows."""
+        few = 2 <= self.n_distinct <= min(_FEW, self.n // 2)
+        return few and self.length <= _LONG_LABEL and not self.scores
+
+
+def profiles_of(source: Source) -> dict[str, Profile]:
+    """A profile of each column."""
+    cells: dict[str, list[str | None]] = {name: [] for name in source.columns}
+    for block in source.blocks(source.columns):
+        for name in source.columns:
+            cells[name] += block.column(name).slice(0, _LOOKED_AT).to_pylist()
+        if len(next(iter(cells.values()), [])) >= _LOOKED_AT:
+            break
+    return {name: profile_of(column[:_LOOKED_AT]) for name, column in cells.items()}
+
+
+def profile_of(cells: Iterable[str | None]) -> Profile:
+    """A profile of some cells."""
+    column = list(cells)
+    given = [cell for cell in column if cell is not None and cell.strip()]
+    distinct = dict.fromkeys(given)
+    scores = [score_of(cell) for cell in distinct] if len(distinct) <= 50 * _FEW else [None]
+    known = sorted({score for score in scores if score is not None}) if None not in scores else []
+    n = max(len(given), 1)
+    return Profile(
+        sum(cell is not None for cell in column),
+        len(column),
+        frozenset(cell.strip() for cell in distinct if len(cell) <= _LONG_LABEL),
+        len(distinct),
+        sum(map(len, given)) / n,
+        sum(len(cell.split()) for cell in given) / n,
+        tuple(known),
+        tuple(" ".join(cell.split())[:40] for cell in list(distinct)[:3]),
+    )

@@ -1,0 +1,55 @@
+"""Where the words that somebody quotes stand in their text."""
+
+import re
+
+__all__ = ["find_quotes", "places_of"]
+
+_BETWEEN = re.compile(r"\s*(?:[;|\n]|\.{3}|…)\s*")  # between several quotes in one cell
+
+
+def places_of(text: str, quote: str) -> list[tuple[int, int]]:
+    """Every place of a quote in a text: as it is written, else with other white space, capitals or quotation marks.
+
+    Examples
+    --------
+    >>> places_of("Cold soup. Cold\\nbread.", "cold bread")
+    [(11, 21)]
+    """
+    if not quote:
+        return []
+    exact = [(found.start(), found.end()) for found in re.finditer(re.escape(quote), text)]
+    if exact:
+        return exact
+    words = [re.sub(r"(?:\\?['’‘])", "['’‘]", re.escape(word)) for word in quote.strip("\"'“”„«» ").split()]
+    if not words:
+        return []
+    pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
+    return [(found.start(), found.end()) for found in pattern.finditer(text)]
+
+
+def find_quotes(text: str, cell: str) -> list[tuple[int, int]] | str:
+    """The spans of the quotes in a cell, or why they cannot be found.
+
+    A cell holds one quote, or several with semicolons, vertical bars or line ends between them.
+
+    Examples
+    --------
+    >>> find_quotes("Cold soup and rude waiters.", "cold soup; rude waiters")
+    [(0, 9), (14, 26)]
+    >>> find_quotes("Cold soup, cold bread.", "cold")
+    "'cold' stands in it 2 times (at 0, 11)"
+    """
+    whole = places_of(text, cell)
+    if len(whole) == 1:
+        return whole
+    parts = [part for part in _BETWEEN.split(cell) if part.strip()] if not whole else [cell]
+    spans = []
+    for part in parts:
+        places = places_of(text, part)
+        if len(places) != 1:
+            at = ", ".join(str(start) for start, _ in places[:5])
+            return (
+                f"{part[:40]!r} stands in it {len(places)} times (at {at})" if places else f"{part[:40]!r} is not in it"
+            )
+        spans += places
+    return spans

@@ -1,0 +1,331 @@
+"""People's files as files that the readers know: archives unpacked, spreadsheets and other encodings as UTF-8."""
+
+import codecs
+import csv
+import gzip
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from accord.data.reading.separators import Dialect, cells_of, dialect_of, encoding_of
+from accord.data.reading.sources import as_text
+from accord.errors import InputError
+
+__all__ = ["READABLE", "Opened", "open_files"]
+
+_SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_TABLES = (".csv", ".tsv", ".tab", ".txt")
+READABLE = (
+    *_TABLES,
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    ".xml",
+    ".gz",
+    ".zip",
+    *_SHEETS,
+)  # what a file may end in
+_MOST_UNPACKED = 8 << 30  # bytes, of one import
+_MOST_IN_SHEETS = 1 << 30
+_CHUNK = 1 << 20
+_HEADER_ROWS = 20  # of a sheet, among which the line of column names is looked for
+_HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$)")
+_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+@dataclass
+class Opened:
+    """Files that the readers know, how each is called by the person who gave it, and what was done to it."""
+
+    paths: list[Path] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)  # path → as it was given
+    notes: list[str] = field(default_factory=list)
+    n_bytes: int = 0
+
+    def renamed(self, sentence: str) -> str:
+        """A sentence that names files as people do."""
+        for path, name in sorted(self.names.items(), key=lambda entry: -len(entry[0])):
+            sentence = sentence.replace(path, name)
+        return sentence
+
+
+def open_files(paths: Sequence[Path], work: Path, *, encoding: str | None = None) -> Opened:
+    """Open people's files; what has to be rewritten goes into the folder ``work``."""
+    opened = Opened()
+    for place, path in enumerate(paths):
+        folder = work / str(place)
+        for file, name in _unpacked(path, str(path), folder, opened):
+            _open(file, name, folder, opened, encoding)
+    return opened
+
+
+def _unpacked(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[tuple[Path, str]]:
+    """The files in an archive, or the file itself."""
+    suffix = path.suffix.lower()
+    if not path.is_file() or suffix not in (".gz", ".zip"):
+        yield path, name
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if suffix == ".gz":
+            inside = folder / path.stem
+            with gzip.open(path) as packed, inside.open("wb") as out:
+                _copy(packed, out, opened)
+            yield inside, name
+            return
+        with zipfile.ZipFile(path) as archive:
+            members = [entry for entry in archive.infolist() if not entry.is_dir()]
+            members = [entry for entry in members if not _HIDDEN.search(entry.filename)]
+            for member in members:
+                parts = [part for part in re.split(r"[/\\]", member.filename) if part.strip(". ")]
+                inside = folder.joinpath(*parts)
+                inside.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(member) as packed, inside.open("wb") as out:
+                    _copy(packed, out, opened)
+    except _BROKEN as error:
+        raise InputError(f"{name} cannot be unpacked: {str(error).rstrip('.')}. Pack it again.") from None
+    root = folder
+    while len(entries := sorted(root.iterdir())) == 1 and entries[0].is_dir():
+        root = entries[0]
+    if not entries:
+        raise InputError(f"{name} is an archive without files. Pack it again.")
+    if any(entry.name.startswith("utterances.json") or entry.is_dir() for entry in entries):  # a tool's folder
+        yield root, name
+        return
+    for entry in entries:
+        yield from _unpacked(entry, f"{name}/{entry.name}", folder / f"in {entry.name}", opened)
+
+
+def _copy(packed: Any, out: Any, opened: Opened) -> None:
+    while chunk := packed.read(_CHUNK):
+        opened.n_bytes += len(chunk)
+        if opened.n_bytes > _MOST_UNPACKED:
+            raise InputError(
+                f"archives have at most {_MOST_UNPACKED:,} bytes when unpacked; these have more. Split them."
+            )
+        out.write(chunk)
+
+
+def _open(path: Path, name: str, folder: Path, opened: Opened, encoding: str | None) -> None:
+    suffix = path.suffix.lower()
+    made: list[tuple[Path, str]] = [(path, name)]
+    if path.is_file() and path.stat().st_size:
+        if suffix in _SHEETS:
+            made = list(_sheets(path, name, folder, opened))
+        elif suffix in _TABLES:
+            made = [(_table(path, name, folder, opened, encoding), name)]
+        elif suffix == ".json":
+            made = [(_json(path, name, folder, opened), name)]
+    for file, shown in made:
+        opened.paths.append(file)
+        if str(file) != shown:
+            opened.names[str(file)] = shown
+
+
+# -- text files --------------------------------------------------------------------------------------------------
+
+
+def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | None) -> Path:
+    """A table with separators, or a list of texts, as a UTF-8 file that has one line of column names."""
+    found = encoding or encoding_of(path)
+    suffix = path.suffix.lower()
+    usual = "\t" if suffix in (".tsv", ".tab") else ","
+    utf8 = path
+    if found not in ("utf-8", "utf-8-sig"):
+        utf8 = _transcoded(path, name, folder, found)
+        if encoding is None:
+            opened.notes.append(
+                f"{name} is read as {_ENCODINGS.get(found, found)}; name another encoding with --encoding"
+            )
+    dialect = dialect_of(utf8, usual)
+    if suffix == ".txt" and not _is_tabular(utf8, dialect):
+        opened.notes.append(f"{name} is read as a list of texts, one a line")
+        return _texts(utf8, folder)
+    with utf8.open(encoding="utf-8-sig", newline="") as file:
+        first = [file.readline() for _ in range(3)]
+    if first[0].lower().startswith("sep=") or first[0].startswith('"sep='):
+        return _rewritten(utf8, folder, Dialect(first[0].strip().strip('"')[4:5] or "\t"), skip=1)
+    head = cells_of("".join(first), dialect, 3)
+    if len(head) == 3 and any('"ImportId"' in cell for cell in head[2]):
+        opened.notes.append(f"{name} has the three header lines of Qualtrics; the first names the columns")
+        return _rewritten(utf8, folder, dialect, drop=(1, 2))
+    if head and {"respondent id", "collector id"} <= {cell.strip().lower() for cell in head[0]} and len(head) > 1:
+        opened.notes.append(f"{name} has the two header lines of SurveyMonkey; both name the columns")
+        return _rewritten(utf8, folder, dialect, drop=(1,), names=_joined_names(head[0], head[1]))
+    if suffix == ".txt":
+        return _rewritten(utf8, folder, dialect)
+    if dialect.separator != usual:
+        opened.notes.append(f"the cells of {name} are separated by {dialect.named}")
+    return utf8
+
+
+_ENCODINGS = {
+    "cp1252": "Windows-1252",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "utf-32": "UTF-32",
+}
+
+
+def _transcoded(path: Path, name: str, folder: Path, encoding: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"utf-8 {path.name}"
+    try:
+        codecs.lookup(encoding)
+        with path.open(encoding=encoding, newline="") as read, out.open("w", encoding="utf-8", newline="") as write:
+            shutil.copyfileobj(read, write, _CHUNK)
+    except LookupError:
+        raise InputError(f"there is no encoding {encoding!r}. Use a name such as utf-8, cp1252 or shift_jis.") from None
+    except UnicodeError as error:
+        raise InputError(f"{name} is not {encoding}: {error}. Name another encoding with --encoding.") from None
+    return out
+
+
+def _is_tabular(path: Path, dialect: Dialect) -> bool:
+    """Whether a text file is a table: every line has the same number of cells, two or more, in short first cells."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = cells_of(file.read(_CHUNK), dialect, 200)
+    return len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
+
+
+def _texts(path: Path, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"{path.stem}.csv"
+    with path.open(encoding="utf-8-sig") as read, out.open("w", encoding="utf-8", newline="") as write:
+        rows = csv.writer(write)
+        rows.writerow(["text"])
+        for line in read:
+            if line.strip():
+                rows.writerow([line.strip()])
+    return out
+
+
+def _rewritten(
+    path: Path,
+    folder: Path,
+    dialect: Dialect,
+    *,
+    skip: int = 0,
+    drop: Sequence[int] = (),
+    names: list[str] | None = None,
+) -> Path:
+    """The same table with commas, without some lines, and with other column names if they are given."""
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"{path.stem}.csv"
+    if out == path:
+        out = folder / f"plain {path.stem}.csv"
+    csv.field_size_limit(1 << 27)
+    with path.open(encoding="utf-8-sig", newline="") as read, out.open("w", encoding="utf-8", newline="") as write:
+        for _ in range(skip):
+            read.readline()
+        rows = csv.writer(write)
+        for place, row in enumerate(csv.reader(read, delimiter=dialect.separator, escapechar=dialect.escape)):
+            if place == 0 and names is not None:
+                rows.writerow(names)
+            elif place not in drop:
+                rows.writerow(row)
+    return out
+
+
+def _joined_names(first: list[str], second: list[str]) -> list[str]:
+    """Questions and their parts as column names: ``question [part]``."""
+    names, question = [], ""
+    for one, two in zip(first, [*second, *[""] * len(first)], strict=False):
+        question = one.strip() or question
+        part = two.strip()
+        names.append(question if part in ("", "Response", "Open-Ended Response") else f"{question} [{part}]")
+    return names
+
+
+# -- spreadsheets ------------------------------------------------------------------------------------------------
+
+
+def _sheets(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[tuple[Path, str]]:
+    """Every sheet that holds something, as a table."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_size(path, name)
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+        sheets = {title: book.get_sheet_by_name(title).to_python() for title in book.sheet_names}
+    except (CalamineError, OSError, ValueError) as error:
+        raise InputError(f"{name} is not readable as a spreadsheet: {error}. Save it again, or as CSV.") from None
+    filled = {title: rows for title, rows in sheets.items() if any(any(map(_cell, row)) for row in rows)}
+    if not filled:
+        raise InputError(f"{name} has no cells with something in them.")
+    for place, (title, rows) in enumerate(filled.items()):
+        out = folder / f"{place}.csv"
+        _write_sheet(rows, out, f"{name} [{title}]" if len(filled) > 1 else name, opened)
+        yield out, f"{name} [{title}]" if len(filled) > 1 else name
+
+
+def _check_size(path: Path, name: str) -> None:
+    """Refuse a spreadsheet that is far larger inside than it looks: it is read whole."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > _MOST_IN_SHEETS:
+        raise InputError(
+            f"a spreadsheet has at most {_MOST_IN_SHEETS:,} bytes when unpacked; {name} says {size:,}. Save it as CSV."
+        )
+
+
+def _write_sheet(rows: list[list[Any]], out: Path, name: str, opened: Opened) -> None:
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [sum(map(bool, row)) for row in cells[:_HEADER_ROWS]]
+    head = next(place for place, width in enumerate(widths) if width >= 0.6 * max(widths))
+    if any(widths[:head]):
+        opened.notes.append(f"the column names of {name} stand in line {head + 1}; what is above them is not read")
+    used = [place for place in range(len(cells[head])) if any(row[place] for row in cells[head:])]
+    with out.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow([cells[head][place].strip() or f"column {place + 1}" for place in used])
+        for row in cells[head + 1 :]:
+            if any(row):
+                table.writerow([row[place] for place in used])
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return as_text(value) or ""
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------
+
+
+def _json(path: Path, name: str, folder: Path, opened: Opened) -> Path:
+    """A JSON object that only wraps a list of records, as that list; any other file as it is."""
+    if path.stat().st_size > 256 << 20 or path.read_bytes()[:200].lstrip(codecs.BOM_UTF8).lstrip()[:1] != b"{":
+        return path
+    try:
+        value = msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return path
+    lists = {
+        key: entry for key, entry in value.items() if isinstance(entry, list) and entry and isinstance(entry[0], dict)
+    }
+    key = next(
+        (key for key in ("items", "data", "rows", "records", "results", "reviews", "comments") if key in lists), None
+    )
+    if key is None:
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / path.name
+    out.write_bytes(msgspec.json.encode(lists[key]))
+    opened.notes.append(f"{name} wraps its records; those under {key!r} are read")
+    return out

@@ -1,0 +1,120 @@
+"""Manners of the command line: help by aims, completion, suggestions, predictions as people want them, notes."""
+
+import json
+import subprocess
+
+import pandas as pd
+import pytest
+from python_calamine import CalamineWorkbook
+
+from accord.cli.frame import print_table
+from accord.cli.main import _AIMS, COMMANDS, main
+from accord.data.project import Project
+from accord.store import projects
+from accord.store.database import open_database
+from accord.studio.server import add_project
+from accord.workflows.projects import open_example
+
+
+def test_every_command_has_one_aim():
+    assert sorted(name for names in _AIMS.values() for name in names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_command_and_its_options(shell, capsys):
+    assert main(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in COMMANDS)
+    assert "texts-only" in said
+
+
+def test_completion_of_bash_completes(capsys):
+    assert main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out + "\nCOMP_WORDS=(accord import --tex); COMP_CWORD=2; _accord; echo $COMPREPLY"
+    said = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout == "--texts-only\n"
+
+
+def test_a_misspelt_command_and_format_are_suggested(tmp_path, capsys):
+    assert main(["imprt"]) == 2
+    assert "Did you mean 'accord import'?" in capsys.readouterr().err
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    assert main(["import", str(tmp_path / "x.csv"), "--format", "doccanoo", "--dry-run"]) == 2
+    assert "Did you mean 'doccano'?" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("m") / "notes.accord"
+    assert main(["train", "rationales", "example:cafe-notes", "--model", str(path)]) == 0
+    return path
+
+
+def test_predictions_are_written_as_a_spreadsheet_and_a_page(model, tmp_path, capsys):
+    assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "p.xlsx")]) == 0
+    rows = CalamineWorkbook.from_path(str(tmp_path / "p.xlsx")).get_sheet_by_name("Accord").to_python()
+    assert rows[0][:2] == ["item_id", "label"]
+    assert len(rows) == 1 + open_example("cafe-notes").counts["items"]
+    assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "p.html")]) == 0
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "<mark>" in page
+    assert "<script" not in page
+
+
+def test_words_that_look_like_html_stay_words(model, tmp_path):
+    (tmp_path / "new.csv").write_text("id,text\nx,<script>alert(1)</script> was cold\n")
+    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--out", str(tmp_path / "p.html")]) == 0
+    assert "&lt;script&gt;" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+def test_a_model_of_links_on_texts_without_links_says_so(tmp_path, capsys):
+    assert main(["train", "links", "example:cafe-statements", "--model", str(tmp_path / "m")]) == 0
+    (tmp_path / "new.csv").write_text("id,text\nx,I am for it.\ny,I am against it.\n")
+    capsys.readouterr()
+    assert main(["predict", str(tmp_path / "m"), str(tmp_path / "new.csv"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert "no links between these texts" in said.err
+    assert len(json.loads(said.out)["notes"]) == 1
+
+
+def test_texts_and_a_question_make_a_project(tmp_path, capsys):
+    (tmp_path / "slogans.txt").write_text("Drink more water.\nSleep a bit longer.\nWalk to work.\n")
+    url = f"sqlite:///{tmp_path / 'studio.db'}"
+    assert add_project(url, [tmp_path / "slogans.txt"], question="Which is clearer?") == "slogans"
+    database = open_database(url)
+    with database.read() as connection:
+        (stored,) = projects.all_projects(connection)
+        items, _ = projects.find_items(connection, stored.id, limit=None)
+    database.close()
+    assert (stored.kind, stored.question, len(items)) == ("pairs", "Which is clearer?", 3)
+    assert main(["studio", str(tmp_path / "slogans.txt")]) == 2
+    assert "belong together" in capsys.readouterr().err
+
+
+def test_a_mapping_is_kept_and_used_again(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text(
+        "id,text,tone,genre\n" + "".join(f"{i},Text number {i} here,{'ab'[i % 2]},{'cd'[i % 2]}\n" for i in range(8))
+    )
+    assert main(["import", str(tmp_path / "a.csv"), "--map", "tone=label", "--out", str(tmp_path / "p")]) == 0
+    assert Project.load(tmp_path / "p").settings["map"] == {"tone": "label"}
+    assert main(["import", str(tmp_path / "a.csv"), "--like", str(tmp_path / "p"), "--out", str(tmp_path / "q")]) == 0
+    assert Project.load(tmp_path / "q").labels().tolist() == ["a", "b"] * 4
+
+
+def test_the_first_line_says_that_no_judgement_was_read_and_what_is_unused(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("id,text,colour\n1,One text here,red\n2,Another one here,blue\n")
+    assert main(["import", "rationales", str(tmp_path / "a.csv"), "--texts-only", "--out", str(tmp_path / "p")]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("NO JUDGEMENT WAS READ: 2 texts")
+    assert second.startswith("NOT USED: 'colour'")
+
+
+def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
+    monkeypatch.setattr("accord.cli.frame.page_width", lambda: 80)
+    frame = pd.DataFrame({"item_id": ["x"], "label": ["good"], **{f"p.label number {i}": [0.1] for i in range(9)}})
+    print_table(frame)
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert "Not shown: the columns p.label number 0" in " ".join(said.split())
+    print_table(frame.iloc[:, :3])
+    assert "Not shown" not in capsys.readouterr().out

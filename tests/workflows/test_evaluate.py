@@ -1,0 +1,105 @@
+"""An evaluation leaves out whole groups, says how sure it is, and finds what a project holds."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from accord.cli.main import main
+from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
+from accord.data.task import Task
+from accord.errors import InputError
+from accord.workflows import kinds
+from accord.workflows.evaluate import ACCORD, ALONE, evaluate
+from accord.workflows.kinds import task_of
+
+
+def labelled(n_threads=12, size=4):
+    """Comments of threads; "yes" stands in the good ones."""
+    rng = np.random.default_rng(0)
+    columns = {"item_id": [], "text": [], "group_id": []}
+    label = []
+    for thread in range(n_threads):
+        columns["item_id"].append(f"q{thread}")
+        columns["text"].append("Is it so?")
+        columns["group_id"].append(f"q{thread}")
+        for place in range(size):
+            good = bool(rng.random() < 0.5)
+            columns["item_id"].append(f"q{thread}-{place}")
+            columns["text"].append("yes it is" if good else "who knows that")
+            columns["group_id"].append(f"q{thread}")
+            label.append((f"q{thread}-{place}", "good" if good else "bad"))
+    names, values = zip(*label, strict=True)
+    judged = with_schema({"kind": ["label"] * len(label), "item_id": names, "value": values}, JUDGEMENTS)
+    return Project("threads", with_schema(columns, ITEMS), judged)
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    """A task that notes what it is given and always says good with 3/4."""
+    seen = []
+
+    def train(project, settings, progress):
+        seen.append(("train", project, dict(settings)))
+        return "model"
+
+    def predict(model, project):
+        seen.append(("test", project, {}))
+        ids = project.items().ids
+        return pd.DataFrame({"item_id": ids, "p.good": 0.75, "p.bad": 0.25})
+
+    task = Task("threads", train, predict, lambda model, project, target: pd.DataFrame(), task_of("threads").rows)
+    monkeypatch.setitem(kinds._TASKS, "threads", lambda: task)
+    return seen
+
+
+def test_no_label_of_a_tested_thread_is_seen_in_training_or_prediction(spy):
+    project = labelled()
+    found = evaluate(project, n_folds=4)
+    assert (found.n_judgements, found.n_groups, found.group) == (48, 12, "threads")
+    for (what, train, _), (_, test, _) in zip(spy[::2], spy[1::2], strict=True):
+        assert what == "train"
+        tested = set(test.items().ids)
+        assert not tested & set(train.items().ids)
+        assert not test.counts["judgements"]
+        assert not tested & set(train.frames()["judgements"]["item_id"])
+    assert {"model": "local"} in [settings for what, _, settings in spy if what == "train"]
+
+
+def test_figures_are_those_of_the_predictions(spy):
+    project = labelled()
+    found = evaluate(project, n_folds=4).rows.set_index(["method", "metric"])
+    good = np.mean(project.labels()[~pd.isna(project.labels())] == "good")
+    row = found.loc[(ACCORD, "accuracy")]
+    assert row["value"] == pytest.approx(good)
+    assert row["low"] < row["value"] < row["high"]
+    expected = -good * np.log(0.75) - (1 - good) * np.log(0.25)
+    assert found.loc[(ACCORD, "log loss"), "value"] == pytest.approx(expected)
+    assert found.loc[("logistic regression", "accuracy"), "value"] == 1.0  # one word tells
+
+
+def test_the_better_method_is_named(spy):
+    found = evaluate(labelled(), n_folds=4)
+    assert "logistic regression is better" in found.sentence
+    gain = found.gains.set_index(["method", "metric"]).loc[(ALONE, "accuracy")]
+    assert (gain["value"], gain["low"], gain["high"]) == (0.0, 0.0, 0.0)
+
+
+def test_too_few_groups_are_refused():
+    with pytest.raises(InputError, match="at least 5 threads; this project has 3"):
+        evaluate(labelled(n_threads=3))
+
+
+@pytest.mark.parametrize(
+    "kind, example",
+    [("pairs", "arguments"), ("aspects", "cafe-reviews"), ("links", "cafe-statements"), ("rationales", "cafe-notes")],
+)
+def test_examples_are_evaluated_from_the_command_line(kind, example, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["evaluate", kind, f"example:{example}", "--folds", "2", "--report", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sentence"].startswith("With ")
+    assert all(row["low"] <= row["value"] <= row["high"] for row in found["rows"])
+    assert {row["method"] for row in found["rows"]} >= {ACCORD, ALONE}
+    assert "Can the probabilities be trusted?" in page.read_text()
