@@ -22,6 +22,7 @@ COMMANDS = {
     "import": ("import_", "Read tables or another tool's files into a project."),
     "train": ("train", "Train a model on a project and save it."),
     "predict": ("predict", "Apply a model to a project."),
+    "evaluate": ("evaluate", "Say how good the model is on your own judgements."),
     "rank": ("rank", "Rank the texts of a project of pairs, with intervals and tiers."),
     "ask": ("ask", "Say which questions are worth asking next."),
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
@@ -38,7 +39,7 @@ COMMANDS = {
 _AIMS = {
     "Bring judgements in, and collect more": ("import", "studio", "ask"),
     "See what people think": ("rank", "agree", "report"),
-    "Learn, and judge new texts": ("train", "predict", "explain"),
+    "Learn, and judge new texts": ("evaluate", "train", "predict", "explain"),
     "Take results elsewhere": ("export", "completion"),
     "Check Accord itself": ("simulate", "reproduce", "datasets"),
 }

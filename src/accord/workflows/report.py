@@ -10,9 +10,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from accord import __version__
 from accord.data.project import Project
 from accord.data.replacing import replacing
+from accord.workflows.evaluate import Evaluation
 from accord.workflows.rank import Ranking
 
-__all__ = ["predictions_report", "project_report", "ranking_report", "write_report"]
+__all__ = ["evaluation_report", "predictions_report", "project_report", "ranking_report", "write_report"]
 
 _TICKS = 5  # about how many marks a scale has
 
@@ -92,6 +93,23 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool
         pieces += [(text[at:start], False), (text[max(start, at) : end], True)]
         at = max(end, at)
     return [(words, inside) for words, inside in (*pieces, (text[at:], False)) if words]
+
+
+def evaluation_report(project: Project, found: Evaluation, *, title: str) -> str:
+    """How good models are, with pictures of calibration and of the learning curve."""
+    said = [
+        (5 + 100 * p, 105 - 100 * right, f"said {p:.2f}: right {right:.2f} of {n:.0f}")
+        for p, right, n in found.calibration.to_numpy(float)
+    ]
+    most = max(float(found.curve["n_judgements"].max()), 1.0)
+    learnt = [
+        (5 + 100 * n / most, 105 - 100 * right, f"{n:,.0f} judgements: right {right:.2f}")
+        for n, right in found.curve.to_numpy(float)
+    ]
+    pictures = [("What Accord said, and how often it was right", said), ("Trained on fewer judgements", learnt)]
+    models = found.table.to_dict("records")
+    facts = {"judgements": found.n_judgements, found.groups: found.n_groups}
+    return _page("evaluation.html", project, title=title, found=found, models=models, pictures=pictures, facts=facts)
 
 
 def _page(template: str, project: Project, **values: Any) -> str:
