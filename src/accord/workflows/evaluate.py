@@ -363,7 +363,7 @@ def _sentence(kind: str, n: int, table: pd.DataFrame, curve: pd.DataFrame) -> st
         alone = table.iloc[1]
         sure = alone["diff_low"] > 0 or alone["diff_high"] < 0
         points = 100 * alone["difference"]
-        said += f"; {part} {'add' if points >= 0 else 'take away'} {abs(points):.0f} points"
+        said += f"; {part} {'add' if points >= 0 else 'take away'} {_points(abs(points))}"
         said += "" if sure else ", which may be chance"
     peer = table.iloc[-2]
     said += f"; {peer['model']} is right {100 * peer['right']:.0f} times"
@@ -372,6 +372,10 @@ def _sentence(kind: str, n: int, table: pd.DataFrame, curve: pd.DataFrame) -> st
         return said + "."
     before, now = (max(1.0 - float(right), 1e-6) for right in curve["right"].iloc[-2:])
     gain = 100 * now * (1.0 - 2.0 ** -np.clip(np.log2(before / now), 0.0, 1.0))
-    more = f"twice as many {noun} would add about {gain:.0f} points" if gain >= 0.5 else f"more {noun} would add little"
+    more = f"twice as many {noun} would add about {_points(gain)}" if gain >= 0.5 else f"more {noun} would add little"
     said += f"; {more}"
     return said + "."
+
+
+def _points(figure: float) -> str:
+    return f"{figure:.0f} point{'' if round(figure) == 1 else 's'}"

@@ -97,6 +97,7 @@ def _part(
         table["text"] = items.texts[items.positions(table["item_id"].to_numpy(object))]
     else:
         table["text"] = table["item_id"]
+        notes = (*notes, "the votes come without texts, so that ids are ranked; import the texts beside them")
     undecided = int((inside.value == 0.5).sum())
     return Ranking(group, table, _voters(inside, table), inside.n_votes, undecided, notes)
 
