@@ -1,4 +1,5 @@
-# make setup   a virtual environment with everything the other targets need
+# make setup   a virtual environment with everything the other targets need, in the versions of constraints.txt
+# make constraints   choose those versions anew
 # make run     Accord at work on its examples: a ranking with its report, then the studio
 # make test    every check and every test
 # make bench   Accord against its peers, written to benchmarks/results.json
@@ -15,15 +16,21 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: setup run test lint types layers bench docs clean
+.PHONY: setup constraints run test lint types layers bench docs clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[dev]"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e ".[dev]"
 	@touch $@
+
+# Names and versions only: no address of a package index is written.
+constraints:
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
+	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 --extra dev --extra bench pyproject.toml \
+		--no-emit-index-url --no-annotate --no-header --output-file constraints.txt
 
 run: setup
 	@$(BIN)/accord rank --example arguments --report accord-report.html
@@ -48,7 +55,7 @@ bench: $(VENV)/.accord-bench
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/.accord-bench: $(STAMP)
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python -e ".[dev,bench]"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e ".[dev,bench]"
 	@touch $@
 
 docs: setup

@@ -36,7 +36,7 @@ def test_the_python_example_runs(capsys):
 def test_the_ranking_shown_is_the_one_printed(capsys):
     """The interval, score and order of every text; the width of the terminal may differ."""
     assert main(["rank", "--example", "arguments", "--method", "bradley_terry"]) == 0
-    cells = re.compile(r"│ +(\d+) │ +(\d+) │ (\S+) │ (\S+ … \S+) │ +(\d+ %) │ +(\d+) │ (\S+):")
+    cells = re.compile(r"│ +(\d+) │ +(\d+) │ (\S+) │ (\S+ … \S+) │ +(\S+) │ +(\d+ %) │ +(\d+ %) │ +(\d+) │ (\S+):")
     printed = cells.findall(capsys.readouterr().out)
     shown = cells.findall(README)
     assert len(shown) == 20

@@ -55,7 +55,7 @@ def test_a_column_of_arrow_in_one_piece():
 def test_votes_of_people_about_texts(table, column):
     items = pd.DataFrame({"item_id": ["a", "b", "c"], "text": WORDS[:3]})
     weight = pd.Series([1.0, 2.0, 1.0, 1.0, 1.0])
-    settings = {"reliability": "em"}
+    settings = {"reliability": "learned"}
     plain = PreferenceRanker(**settings).fit(
         VOTES, WON, items=Items.from_table(items), annotator=WHO, sample_weight=weight
     )

@@ -123,7 +123,7 @@ def test_known_ranks_stay_and_inform_the_others(field):
 def test_the_likelihood_of_partial_ranks_is_a_marginal_of_the_joint(field):
     total = sum(np.exp(field.log_likelihood(X[:1], [[2, 3, r]])[0]) for r in range(1, 5))
     assert_allclose(np.exp(field.log_likelihood(X[:1], [[2, 3, 0]])[0]), total, rtol=1e-9)
-    assert_allclose(np.exp(field.log_likelihood(X[:1], [[2, 0, 0]])[0]), field.predict_proba(X[:1])[0, 0, 1], rtol=1e-9)
+    assert_allclose(np.exp(field.log_likelihood(X[:1], [[2, 0, 0]])[0]), field.predict_proba(X[:1])[0, 0, 1], rtol=1e-3)
 
 
 def test_names_come_from_the_table_or_the_setting():
@@ -148,9 +148,7 @@ def test_an_explanation_names_the_words_behind_each_aspect(model):
     assert why.attrs["label"] == "food 4, service 1"
     effect = why.set_index("reason")["effect"]
     assert effect["food: delicious"] > 0 > effect["service: slow"]
-    assert set(why["kind"]) == {"word"} | ({"agreement"} if model == "good_grief" else set()) | (
-        {"aspects"} if model == "ordinal_crf" else set()
-    )
+    assert set(why["kind"]) == {"word"} | ({"agreement"} if model == "good_grief" else set())
     if model == "good_grief":
         assert {"equal ranks: contrast of words", "equal ranks: spread of ranks"} <= set(why["reason"])
         equal = ranker.predict_all_equal(["delicious food but slow service", "delicious food, quick service"])
@@ -195,7 +193,7 @@ def test_features_are_explained_by_number():
     ({"training": "other"}, "'training'"), ({"decoding": "other"}, "'decoding'"), ({"edges": "other"}, "'edges'"),
     ({"n_ranks": 1}, "'n_ranks' of AspectRanker must be a whole number of at least 2"),
     ({"n_epochs": 0}, "'n_epochs'"), ({"passes": 11}, "passes must be at most n_epochs, which is 10; it is 11"),
-    ({"alpha": -1.0}, "'alpha'"), ({"n_folds": None}, "'n_folds'"), ({"penalty": None}, "'penalty'"),
+    ({"alpha": -1.0}, "'alpha'"), ({"n_folds": 1}, "'n_folds'"), ({"penalty": None}, "'penalty'"),
     ({"penalty": float("nan")}, "'penalty'"), ({"penalty": (0.1, 0.0)}, "'penalty'"),
     ({"edge_penalty": "x"}, "'edge_penalty'"), ({"development_fraction": 1.0}, "'development_fraction'"),
     ({"agreement": "tree"}, "'agreement'"), ({"agreement": "oracle"}, "is for Good Grief"),
@@ -226,6 +224,154 @@ def test_of_several_weights_the_best_one_on_development_texts_is_taken():
         X[TRAIN], Y[TRAIN], development=(X[TEST], Y[TEST])
     )
     assert ranker.ranker_.alpha in (2.0, 4.0)
+
+
+def test_harsh_and_lenient_scorers_are_told_apart_and_what_is_predicted_is_the_average():
+    rng = np.random.default_rng(0)
+    data = aspect_ratings(600, n_ranks=5, noise=0.3, random_state=4)
+    x, y = data.ratings.items.features, data.complete
+    who = np.array(["harsh", "fair", "lenient"], dtype=object)[rng.integers(3, size=600)]
+    told = np.clip(y + np.select([who == "harsh", who == "lenient"], [-1, 1], 0)[:, None], 1, 5)
+    ranker = AspectRanker().fit(x[:450], told[:450], annotator=who[:450])
+    table = ranker.scorers_.to_table()
+    assert table["annotator"].tolist() == ["lenient", "fair", "harsh"]
+    assert table["level"].iloc[0] > 0.4
+    assert table["level"].iloc[2] < -0.4
+    assert list(table.columns)[3:] == ["level.0", "level.1", "level.2"]
+    blind = AspectRanker().fit(x[:450], told[:450])
+    assert ranking_loss(told[450:], ranker.predict(x[450:], annotator=who[450:])) < ranking_loss(
+        told[450:], blind.predict(x[450:])
+    )
+    assert ranking_loss(y[450:], ranker.predict(x[450:])) <= ranking_loss(y[450:], blind.predict(x[450:])) + 0.02
+    unknown = ranker.predict_proba(x[450:], annotator=["new"] * 150)
+    assert_allclose(unknown, ranker.predict_proba(x[450:]))
+    with pytest.raises(InputError, match="one person a row; there are 450 rows and 2 names"):
+        AspectRanker().fit(x[:450], told[:450], annotator=["a", "b"])
+    with pytest.raises(InputError, match="cannot tell scorers apart"):
+        AspectRanker(model="prank").fit(x[:50], y[:50], annotator=who[:50])
+
+
+def test_neither_the_order_of_rows_and_aspects_nor_names_matter():
+    data = aspect_ratings(150, n_ranks=4, noise=0.3, random_state=4)
+    x, y = data.ratings.items.features, data.complete
+    who = np.random.default_rng(1).integers(4, size=150)
+    p = (
+        AspectRanker(n_ranks=4)
+        .fit(x, y, annotator=[f"p{i}" for i in who])
+        .predict_proba(X[TEST], known=Y[TEST] * [1, 0, 0])
+    )
+    order = np.random.default_rng(2).permutation(150)
+    names = [f"q{9 - i}" for i in who[order]]
+    moved = (
+        AspectRanker(n_ranks=4)
+        .fit(x[order], y[order], annotator=names)
+        .predict_proba(X[TEST], known=Y[TEST] * [1, 0, 0])
+    )
+    assert_allclose(moved, p, atol=1e-9)
+    turned = AspectRanker(n_ranks=4).fit(x, y[:, [2, 0, 1]], annotator=who.tolist())
+    assert_allclose(turned.predict_proba(X[TEST], known=Y[TEST][:, [2, 0, 1]] * [0, 1, 0])[:, [1, 2, 0]], p, atol=1e-4)
+
+
+@pytest.mark.corpora
+def test_the_order_of_hotel_reviews_does_not_matter(accord_data):
+    from accord.data.corpora import multiaspect
+
+    hotels = multiaspect.load()
+    texts, ranks = np.array(hotels.ratings.items.texts, dtype=object)[:300], hotels.ratings.ranks[:300]
+    order = np.random.default_rng(0).permutation(200)
+    first, second = (AspectRanker().fit(texts[rows], ranks[rows]) for rows in (np.arange(200), order))
+    assert_allclose(second.predict_proba(texts[200:]), first.predict_proba(texts[200:]), atol=1e-9)
+    turned = AspectRanker().fit(texts[:200], ranks[:200, ::-1])
+    assert_allclose(turned.predict_proba(texts[200:])[:, ::-1], first.predict_proba(texts[200:]), atol=1e-6)
+
+
+LANGUAGES = {
+    "Chinese": (["菜很好吃", "菜很难吃"], ["服务很快", "服务很慢"], "好吃", "慢"),
+    "Japanese": (["料理がおいしい", "料理がまずい"], ["サービスが速い", "サービスが遅い"], "おい", "遅"),
+    "German": (["Essen war köstlich", "Essen war scheußlich"], ["Service flott", "Service träge"], "köstlich", "träge"),
+    "Hindi": (["खाना स्वादिष्ट था", "खाना बेकार था"], ["सेवा तेज़ थी", "सेवा धीमी थी"], "स्वादिष्ट", "धीमी"),
+    "emoji": (["🍜 😋", "🍜 🤮"], ["🤵 🚀", "🤵 🐌"], "😋", "🐌"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_texts_of_any_script_are_learnt_and_explained_with_real_words(language):
+    food, service, tasty, slow = LANGUAGES[language]
+    join = "，" if language in ("Chinese", "Japanese") else " "
+    texts = [f"{food[i]}{join}{service[j]}" for i in (0, 1) for j in (0, 1)] * 8
+    scores = pd.DataFrame([[5, 5], [5, 1], [1, 5], [1, 1]] * 8, columns=["food", "service"])
+    ranker = AspectRanker().fit(texts, scores)
+    assert_array_equal(ranker.predict(texts[:4]), scores.to_numpy()[:4])
+    why = ranker.explain(texts[1], n_words=40).set_index("reason")["effect"]
+    assert any(tasty in reason and effect > 0.01 for reason, effect in why.items() if reason.startswith("food: "))
+    assert any(slow in reason and effect < -0.01 for reason, effect in why.items() if reason.startswith("service: "))
+
+
+def test_vectors_stand_beside_words():
+    def encode(texts):
+        return np.array([[text.count("good"), text.count("bad"), 1.0] for text in texts])
+
+    texts = [f"{'good' * (i % 2)} {'bad' * (1 - i % 2)} word{i}" for i in range(60)]
+    scores = [[5, 5] if i % 2 else [1, 2] for i in range(60)]
+    ranker = AspectRanker(vectors=encode).fit(texts, scores)
+    assert ranker.predict(["good", "bad"]).tolist() == [[5, 5], [1, 2]]
+    assert "vectors" in set(ranker.explain("good word3")["kind"])
+    with pytest.raises(InputError, match="vectors are of texts"):
+        AspectRanker(vectors=encode).fit(X[:30], Y[:30])
+    with pytest.raises(InputError, match="must be the name, folder or file"):
+        AspectRanker(vectors=3).fit(texts, scores)
+
+
+def test_contrast_is_kept_and_few_texts_are_not_turned_round():
+    """Small data: words of one aspect move that aspect, and nothing runs against its own training ranks."""
+    ranker = AspectRanker(n_ranks=4).fit(FOOD[:24], SCORES[:24])
+    assert ranker.coupling_.taken == "nodes"
+    assert ranker.predict(["delicious food but slow service", "awful food, quick service"]).tolist() == [[4, 1], [1, 4]]
+
+
+def test_many_ranks_do_not_overflow_and_seven_aspects_are_coupled():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 4))
+    ranks = np.clip(np.round(64 + 30 * x[:, :2]), 1, 127)
+    ranker = AspectRanker(n_ranks=127).fit(x, ranks)
+    assert np.corrcoef(ranker.predict(x)[:, 0], ranks[:, 0])[0, 1] > 0.8
+    assert ranker.predict_proba(x).shape == (80, 2, 127)
+    seven = 1 + np.digitize(x[:, :1] + 0.5 * rng.normal(size=(80, 7)), [-1.0, -0.3, 0.3, 1.0])
+    coupled = AspectRanker().fit(x, seven)
+    known = np.zeros((2, 7))
+    known[:, 0] = [1, 5]
+    low, high = coupled.predict_proba(np.zeros((2, 4)), known=known)[:, 1] @ np.arange(1, 6)
+    assert low < high
+    assert np.isfinite(coupled.log_likelihood(x, seven)).all()
+
+
+def test_a_known_rank_of_another_aspect_is_a_reason(field):
+    why = field.explain(X[:1], aspect="1", known=[4, 0, 0])
+    row = why[why["kind"] == "aspect"].iloc[0]
+    assert row["reason"] == "0 is 4"
+    with_it = field.predict_proba(X[:1], known=[[4, 0, 0]])[0, 1] @ np.arange(1, 5)
+    assert row["effect"] == pytest.approx(with_it - field.predict_proba(X[:1])[0, 1] @ np.arange(1, 5), abs=2e-3)
+
+
+def test_a_long_text_is_explained_by_its_strongest_words():
+    words = " ".join(f"w{i}" for i in range(2000))
+    scores = pd.concat([SCORES, pd.DataFrame({"food": [2], "service": [2]})])
+    ranker = AspectRanker(n_ranks=4, min_texts=1).fit([*FOOD, words], scores)
+    why = ranker.explain("delicious " + words, aspect="food", n_words=3)
+    assert len(why) == 3
+
+
+def test_cross_validation_and_routed_annotators_work():
+    from sklearn import config_context
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    scores = cross_val_score(AspectRanker(n_ranks=4), X[:120], Y[:120], cv=3)
+    assert (scores > -1.0).all()
+    with config_context(enable_metadata_routing=True):
+        ranker = AspectRanker(n_ranks=4, model="ordinal").set_fit_request(annotator=True)
+        search = GridSearchCV(ranker, {"penalty": [0.1, 1.0]}, cv=2)
+        search.fit(X[:60], Y[:60], annotator=np.array(["a", "b"] * 30, dtype=object))
+    assert search.best_estimator_.scorers_ is not None
 
 
 def test_wrong_data_are_refused_in_one_sentence(field):

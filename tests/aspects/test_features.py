@@ -12,7 +12,7 @@ TEXTS = ["The food was good, but not the ambience.", "The food wasn't bad!", "go
 
 
 def test_features_are_those_of_scikit_learn_with_binary_counts():
-    pattern = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
+    pattern = r"(?u)[^\W_]+(?:'[^\W_]+)*"
     peer = TfidfVectorizer(ngram_range=(1, 2), binary=True, min_df=2, token_pattern=pattern)
     ours = PhraseFeatures(min_texts=2)
     assert_allclose(ours.fit_transform(TEXTS).toarray(), peer.fit_transform(TEXTS).toarray(), atol=1e-12)

@@ -9,18 +9,16 @@ from numpy.testing import assert_allclose
 from scipy.special import log_softmax, logsumexp
 
 from accord.aspects.field import (
-    aspect_crf_loss,
     aspect_graph,
     aspect_pairs,
     clamped,
-    crf_scores,
-    fit_aspect_crf,
     joint_log_likelihood,
     joint_scores,
-    whitened,
-    whitening,
+    propagated,
+    with_marginals,
 )
-from accord.errors import InputError
+from accord.aspects.field_fit import aspect_crf_loss, crf_scores, fit_aspect_crf, whitened, whitening
+from accord.engines.numerics import normalise_log
 
 
 def enumerate_states(nodes, pairs, equal):
@@ -86,8 +84,55 @@ def test_blocks_do_not_show():
 
 def test_no_texts_and_too_many_aspects():
     assert aspect_graph(np.zeros((0, 2, 3)), np.zeros((1, 3, 3))).nodes.shape == (0, 2, 3)
-    with pytest.raises(InputError, match="at most 1048576; 12 aspects"):
-        aspect_graph(np.zeros((1, 12, 5)), np.zeros((66, 5, 5)))
+
+
+@pytest.mark.parametrize("bonus", [0.0, 1.0])
+def test_belief_propagation_is_near_enumeration_and_exact_for_two_aspects(bonus):
+    rng = np.random.default_rng(2)
+    nodes, pairs = rng.normal(size=(3, 2, 4)), rng.normal(size=(1, 4, 4))
+    ours, exact = propagated(nodes, pairs, np.zeros(3)), aspect_graph(nodes, pairs)
+    assert_allclose(ours.log_partition, exact.log_partition, atol=1e-5)
+    assert_allclose(ours.nodes, exact.nodes, atol=1e-5)
+    assert_allclose(ours.pair_counts, exact.pair_counts, atol=1e-4)
+    # Edges as they are learnt: aspects pull together, as strongly as in fields of hotel reviews.
+    apart = np.abs(np.arange(5)[:, None] - np.arange(5))
+    pairs = np.broadcast_to(-0.2 * apart, (10, 5, 5)) + 0.1 * rng.normal(size=(10, 5, 5))
+    nodes = 1.5 * rng.normal(size=(40, 5, 5))
+    nodes[0, 0, 1:] = -np.inf
+    ours, exact = (f(nodes, pairs, np.full(40, bonus)) for f in (propagated, aspect_graph))
+    assert ours.convergence.converged
+    assert np.abs(ours.nodes - exact.nodes).mean() < 0.006
+    assert np.abs(ours.nodes - exact.nodes).max() < 0.08
+    assert np.abs(ours.equal - exact.equal).max() < 0.02
+    assert_allclose(ours.log_partition, exact.log_partition, atol=0.15)
+
+
+def test_the_gradient_of_bethes_free_energy_equals_central_differences():
+    rng = np.random.default_rng(3)
+    nodes, pairs, bonus = rng.normal(size=(2, 3, 3)), 0.3 * rng.normal(size=(3, 3, 3)), rng.normal(size=2)
+    found = propagated(nodes, pairs, bonus)
+    step = 1e-4
+    for index in ((0, 0, 0), (1, 2, 1)):
+        moved = [nodes + sign * step * (index == np.indices(nodes.shape).T).all(axis=-1).T for sign in (1, -1)]
+        up, down = (propagated(m, pairs, bonus).log_partition.sum() for m in moved)
+        assert_allclose(found.nodes[index], (up - down) / (2 * step), atol=1e-4)
+    for index in ((0, 0, 0), (2, 1, 2)):
+        moved = [pairs + sign * step * (index == np.indices(pairs.shape).T).all(axis=-1).T for sign in (1, -1)]
+        up, down = (propagated(nodes, m, bonus).log_partition.sum() for m in moved)
+        assert_allclose(found.pair_counts[index], (up - down) / (2 * step), atol=1e-4)
+
+
+def test_twelve_aspects_are_taken():
+    many = aspect_graph(np.random.default_rng(4).normal(size=(2, 12, 5)), np.zeros((66, 5, 5)))
+    assert_allclose(many.nodes, normalise_log(np.random.default_rng(4).normal(size=(2, 12, 5))), atol=1e-9)
+
+
+def test_a_field_fitted_to_marginals_has_them():
+    rng = np.random.default_rng(5)
+    log_p = log_softmax(2.0 * rng.normal(size=(20, 4, 5)), axis=2)
+    pairs = np.broadcast_to(1.5 * np.eye(5), (6, 5, 5))
+    nodes = with_marginals(log_p, pairs, np.zeros(20))
+    assert_allclose(aspect_graph(nodes, pairs).nodes, np.exp(log_p), atol=1.1e-4)
 
 
 def drawn(seed=0, n=400, m=3, k=3, coupling=1.2, missing=0.0):
@@ -163,7 +208,9 @@ def test_evidence_of_equal_ranks_is_learnt():
     crf = fit_aspect_crf(inputs_of(nodes), ranks, n_ranks=3, agreement=evidence)
     assert crf.equal_weights[0] > 0.5
     low, high = (
-        aspect_graph(*_with_pairs(crf, crf_scores(crf, inputs_of(nodes), np.full((2000, 1), value)))).equal.mean()
+        aspect_graph(
+            *_with_pairs(crf, crf_scores(crf, inputs_of(nodes), agreement=np.full((2000, 1), value)))
+        ).equal.mean()
         for value in (-1.0, 2.0)
     )
     assert high > low + 0.2
@@ -194,7 +241,7 @@ def test_whitened_inputs_are_uncorrelated_and_leave_the_optimum_where_it_was():
     plain, white = (fit_aspect_crf(u, ranks, n_ranks=3, penalty=0.0, tol=1e-7) for u in (inputs, whitened(by, inputs)))
     a = aspect_graph(crf_scores(plain, inputs)[0], plain.pair_scores).nodes
     b = aspect_graph(crf_scores(white, whitened(by, inputs))[0], white.pair_scores).nodes
-    assert_allclose(a, b, atol=5e-3)
+    assert_allclose(a, b, atol=1e-2)
 
 
 def test_clamping_leaves_one_rank_of_a_known_aspect():

@@ -4,16 +4,14 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 
+from accord.aspects.logits import fit_calibration, fit_logits, logit_scores
 from accord.aspects.ordinal import (
     all_threshold_loss,
     choose_penalty,
     fit_all_threshold,
-    fit_calibration,
     fit_cumulative,
-    fit_logits,
     fit_stacked,
     folds,
-    logit_scores,
     median_ranks,
     mode_ranks,
     ordinal_probabilities,
@@ -115,12 +113,43 @@ def test_the_chosen_penalty_is_neither_extreme():
     assert chosen == 0.3
 
 
-def test_folds_part_the_texts():
-    parts = list(folds(11, 3, np.random.default_rng(0)))
-    assert_array_equal(np.sort(np.concatenate([test for _, test in parts])), np.arange(11))
-    assert all(not set(train) & set(test) and len(train) + len(test) == 11 for train, test in parts)
+def test_folds_part_the_texts_are_alike_and_keep_a_text_together():
+    rng = np.random.default_rng(0)
+    ranks = rng.integers(1, 6, size=(60, 2))
+    texts = np.arange(60) // 2
+    parts = list(folds(ranks, 3, rng, texts))
+    assert_array_equal(np.sort(np.concatenate([test for _, test in parts])), np.arange(60))
+    for train, test in parts:
+        assert not set(texts[train]) & set(texts[test])
+        assert len(train) + len(test) == 60
+        assert abs(ranks[train].mean() - ranks[test].mean()) < 0.15
     with pytest.raises(InputError, match="2 folds"):
-        list(folds(1, 2, np.random.default_rng(0)))
+        list(folds(ranks[:1], 2, rng))
+
+
+def test_on_noise_no_slope_is_negative_and_the_ranks_stay_near_the_base_rates():
+    """Out-of-fold scores of few texts run against the ranks; the second stage must not learn that."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, ranks = sp.csr_array(rng.normal(size=(24, 50)) / 7), rng.integers(1, 6, size=(24, 5))
+        model, _ = fit_stacked(x, ranks, n_ranks=5, n_folds=10, rng=rng)
+        own = model.mixing.reshape(5, 4, 5, 4).sum(axis=1)[np.arange(5), np.arange(5)]
+        assert (own >= 0).all()
+        fitted = ordinal_probabilities(model, x) @ np.arange(1, 6)
+        assert np.corrcoef(fitted.ravel(), ranks.ravel())[0, 1] > 0.1
+
+
+def test_weights_of_each_threshold_must_earn_their_place():
+    x, ranks = texts(n=40, d=15)
+    few, _ = fit_stacked(x, ranks, n_ranks=5, stack_penalty=0.01, rng=np.random.default_rng(0))
+    assert few.choice.taken == "pooled"
+    assert few.choice.pooled < few.choice.constant
+    # Two aspects that help each other, and one that has nothing to do with them.
+    x, ranks = texts(n=1500, d=300, noise=1.0)
+    other = np.random.default_rng(5).normal(size=300)
+    ranks[:, 2] = 1 + np.digitize(x @ other + np.random.default_rng(6).normal(size=1500), [-1.5, -0.5, 0.5, 1.5])
+    many, _ = fit_stacked(x, ranks, n_ranks=5, rng=np.random.default_rng(0))
+    assert many.choice.taken == "free"
 
 
 def problem(seed=0, n=200, d=12, outputs=3, missing=0.0):

@@ -82,3 +82,21 @@ def test_bad_projects_and_settings_are_refused(tmp_path):
     for project, settings, message in cases:
         with pytest.raises(InputError, match=message):
             train(project, tmp_path / "m", settings=settings, progress=quiet)
+
+
+def test_people_who_scored_the_same_texts_are_told_apart(tmp_path):
+    project = reviews(40)
+    frame = project.frames()["judgements"]
+    rows = {"item_id": [], "aspect": [], "value": [], "annotator_id": []}
+    for _, row in frame.iterrows():
+        for person, shift in (("harsh", -1), ("lenient", 1)):
+            rows["item_id"].append(row["item_id"])
+            rows["aspect"].append(row["aspect"])
+            rows["value"].append(str(min(4, max(1, int(row["value"]) + shift))))
+            rows["annotator_id"].append(person)
+    judgements = with_schema({"kind": ["score"] * len(rows["value"]), **rows}, JUDGEMENTS)
+    both = Project("aspects", project.item_table, judgements, settings={"n_ranks": 4})
+    saved = train(both, tmp_path / "m", settings={}, progress=quiet)
+    assert saved.model.scorers_.to_table()["annotator"].tolist() == ["lenient", "harsh"]
+    assert predict(saved, both)["given"].sum() == 79
+    assert train(both, tmp_path / "p", settings={"model": "prank"}, progress=quiet).model.scorers_ is None

@@ -53,13 +53,12 @@ def test_vote_by_click_by_key_and_undo(page):
     assert count(page) == 3  # three votes, one of them undone, and a skip
 
 
-def test_vote_by_touch_on_a_phone(browser, studio_url):
+def test_vote_by_touch_on_a_phone(browser, place):
     context = browser.new_context(
-        base_url=studio_url, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+        base_url=place.address, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
     )
-    page = context.new_page()
+    _, page = place.enter(context, "judge")
     page.goto("/")
-    page.get_by_role("button", name="Start").tap()
     page.get_by_role("link", name="About pairs").tap()
     page.locator("#right .text").filter(has_text=re.compile(".{10}")).wait_for()
     page.locator("#right").tap()
@@ -177,12 +176,9 @@ def test_a_download_is_a_zip_file(page):
     assert zipfile.is_zipfile(download.value.path())
 
 
-def test_a_bad_file_gets_its_sentence_beside_the_form(browser, studio_url, tmp_path):
-    context = browser.new_context(base_url=studio_url)
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_role("button", name="Start").click()
-    page.get_by_role("heading", name="Projects").wait_for()
+def test_a_bad_file_gets_its_sentence_beside_the_form(browser, place, tmp_path):
+    context = browser.new_context(base_url=place.address)
+    _, page = place.enter(context)
     file = tmp_path / "texts.csv"
     file.write_text("item_id,text\na,x\na,y\n")
     page.goto("/projects/new")
@@ -190,4 +186,15 @@ def test_a_bad_file_gets_its_sentence_beside_the_form(browser, studio_url, tmp_p
     page.locator("#file").set_input_files(file)
     page.get_by_role("button", name="Make the project").click()
     page.locator("form .error").filter(has_text="unique").wait_for()
+    context.close()
+
+
+def test_a_guest_of_the_demonstration_sees_the_examples_only(browser, studio_url):
+    context = browser.new_context(base_url=studio_url)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("heading", name="Projects").wait_for()
+    assert page.get_by_role("link", name="About").count() == 0
+    assert page.get_by_role("link", name="New project").count() == 0
     context.close()

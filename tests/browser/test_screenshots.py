@@ -28,20 +28,19 @@ WINDOWS = {"desktop": (1100, 760), "phone": (360, 740)}
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("window", WINDOWS)
-def test_pages_fit_their_window(browser, studio_url, window, scheme):
+def test_pages_fit_their_window(browser, place, window, scheme):
     folder = os.environ.get("ACCORD_SCREENSHOTS")
     width, height = WINDOWS[window]
     context = browser.new_context(
-        base_url=studio_url,
+        base_url=place.address,
         viewport={"width": width, "height": height},
         color_scheme=scheme,
         has_touch=window == "phone",
     )
-    page = context.new_page()
+    _, page = place.enter(context)
     page.goto("/")
-    page.get_by_role("button", name="Start").click()
     page.get_by_role("heading", name="Projects").wait_for()
-    shots = {"projects": "/", "new": "/projects/new"}
+    shots = {"projects": "/", "new": "/projects/new", "account": "/account"}
     links = {
         kind: page.get_by_role("link", name=f"About {kind}").get_attribute("href")
         for kind in {w for w, _ in PAGES.values()}

@@ -117,6 +117,43 @@ def test_a_closed_pipe_ends_quietly(arguments):
     assert done.stdout.strip() in ("0", "141")  # 0 where everything was written before the reader left
 
 
+def run_in_shell(command):
+    return subprocess.run(["bash", "-c", f"{sys.executable} -m accord {command}"], capture_output=True, text=True)
+
+
+def test_closed_standard_output_is_one_sentence():
+    for arguments in ("--version", "rank --example arguments"):
+        done = run_in_shell(f"{arguments} >&-")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "standard output is closed" in done.stderr
+
+
+def test_closed_standard_error_keeps_the_exit_code():
+    assert run_in_shell("rank nowhere 2>&-").returncode == 2
+    assert run_in_shell("--version 2>&-").stdout.startswith("accord ")
+
+
+def test_a_full_device_is_one_sentence():
+    done = run_in_shell("--version > /dev/full")
+    assert (done.returncode, done.stderr) == (2, "accord: No space left on device.\n")
+
+
+def test_a_model_of_pairs_on_plain_texts_is_one_sentence(tmp_path, capsys):
+    texts, votes, model = (tmp_path / name for name in ("texts.csv", "votes.csv", "m"))
+    texts.write_text("item_id,text\na,hello there\nb,good bye\n")
+    votes.write_text("left,right,winner\na,b,a\nb,c,b\na,c,a\n")
+    assert main(["train", "pairs", str(votes), "--model", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(model), str(texts)]) == 2
+    assert "there are no votes here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("written", ["seeds=x", "n_labels=-1", "batch=2.5", "seeds=null"])
+def test_wrong_settings_of_a_simulation_are_one_sentence(written, capsys):
+    assert main(["simulate", "example:arguments", "--set", written]) == 2
+    assert "of a simulation must be a whole number of at least 1" in capsys.readouterr().err
+
+
 @pytest.fixture
 def experiment(monkeypatch):
     def reproduce(*, quick, progress, workers=1):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.data import Items, Rationales
-from accord.data.rationales import inside_tags, token_spans, whitespace_tokens, word_tokens
+from accord.data.rationales import inside_tags, token_spans, whitespace_tokens
 from accord.errors import InputError
 from tables import FORMS, one_sentence
 
@@ -25,17 +25,15 @@ def test_a_partly_highlighted_token_is_inside(text, data):
             lambda drawn: [(start, min(start + length, n)) for start, length in drawn]
         )
     )
-    for split in (word_tokens, whitespace_tokens):
-        tokens, places = split(text)
-        assert [text[a:b] for a, b in places] == tokens
-        marked = {i for start, end in spans for i in range(start, end)}
-        expected = [any(i in marked for i in range(a, b)) for a, b in places]
-        assert inside_tags(spans, places).tolist() == expected
+    tokens, places = whitespace_tokens(text)
+    assert [text[a:b] for a, b in places] == tokens
+    marked = {i for start, end in spans for i in range(start, end)}
+    expected = [any(i in marked for i in range(a, b)) for a, b in places]
+    assert inside_tags(spans, places).tolist() == expected
 
 
 def test_half_a_word_marks_the_word():
-    tokens, places = word_tokens(TEXT)
-    assert tokens == ["not", "bad", ",", "really"]
+    places = [(0, 3), (4, 7), (7, 8), (9, 15)]
     assert inside_tags([(5, 7)], places).tolist() == [False, True, False, False]  # "ad"
     assert inside_tags([(3, 4)], places).tolist() == [False] * 4  # only the space
 
@@ -87,6 +85,16 @@ def test_nothing_marked_differs_from_not_annotated():
     record = Rationales(ITEMS, np.empty(0, dtype=int), [], [], annotated=[True, False])
     assert record.annotated.tolist() == [True, False]
     assert Rationales(ITEMS, [1], [0], [2]).annotated.tolist() == [False, True]
+
+
+def test_who_read_and_marked_nothing_is_known():
+    names = np.array(["x", "y"], dtype=object)
+    record = Rationales(ITEMS, [0, 0], [4, 0], [7, 3], [0, 0], names, readings=np.array([[1, 1], [0, 1]]))
+    assert record.annotated.tolist() == [True, True]
+    assert record.annotations() == [(0, "x", [(0, 3, None), (4, 7, None)]), (0, "y", []), (1, "y", [])]
+    assert record.subset([1]).annotations() == [(0, "y", [])]
+    unknown = Rationales(ITEMS, [0], [0], [3], annotated=[True, True], labels=np.array(["+"], dtype=object))
+    assert unknown.annotations() == [(0, "", [(0, 3, "+")]), (1, "", [])]
 
 
 SPAN = {"item_id": ["a"], "start": [0], "end": [3]}

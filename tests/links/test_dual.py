@@ -5,14 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import approx_fprime
+from scipy.special import logit
 
 from accord.errors import InputError
 from accord.fitting.calibration import fit_platt
-from accord.links.choice import fit_chosen
+from accord.links.content import fit_calibration
 from accord.links.cut import fit_cut
-from accord.links.dual import Evidence, calibrated, fit_agreement, fit_dual, fit_temperature
-from accord.links.joint import fit_joint
+from accord.links.dual import (
+    RAW,
+    Coupling,
+    DualModel,
+    Evidence,
+    fit_agreement,
+    fit_coupling,
+    fit_fusion,
+    fuse,
+    spread_labels,
+)
+from accord.links.joint import train_jointly
 from accord.links.linked_graph import linked_beliefs, same_label_gains
 
 
@@ -30,7 +40,16 @@ def planted(n_debates=40, size=12, seed=0, n_labels=2):
     ends = np.unique(ends, axis=0)
     same = codes[ends[:, 0]] == codes[ends[:, 1]]
     told = np.where(same, 2.0, -2.0) + rng.normal(size=len(ends))
-    return scores, codes, groups, Evidence(ends, told[:, None])
+    return scores, codes, groups, Evidence(ends, told[:, None], np.ones(len(ends)))
+
+
+def fit_dual(scores, codes, evidence, n_labels, *, engine="mean_field", scales=((0.0, 0.5, 1.0),), folds=None):
+    calibration = fit_calibration(scores, codes, n_labels=n_labels, is_ridge=False)
+    agreements = tuple(fit_agreement(e.features, codes[e.ends[:, 0]] == codes[e.ends[:, 1]]) for e in evidence)
+    raw = Coupling((1.0,) * len(evidence), RAW)
+    model = DualModel(calibration, agreements, raw, raw, engine)
+    found = fit_coupling(model, calibration.log_p(scores), codes, evidence, folds, scales=scales)
+    return replace(model, free=found, among_known=found)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
@@ -67,15 +86,6 @@ def test_rounding_noise_is_no_evidence():
     assert_allclose(told, np.log(same.mean() / (1 - same.mean())), atol=0.01)
 
 
-@pytest.mark.parametrize("objective", ["marginals", "likelihood"])
-def test_scores_that_differ_by_rounding_give_no_steep_slope(objective):
-    rng = np.random.default_rng(0)
-    scores, codes = 0.3 + 5.6e-17 * rng.integers(-1, 2, 100), rng.integers(0, 2, 100)
-    assert fit_platt(scores, codes)[0, 0] < 10.0
-    joint = fit_joint(scores, codes, [Evidence(np.array([[0, 1]]), np.zeros((1, 1)))], objective=objective)
-    assert abs(joint.sigmoids[0, 0]) < 10.0
-
-
 def test_unknown_engines_are_refused():
     with pytest.raises(InputError, match="mean_field"):
         linked_beliefs(np.zeros((1, 2)), np.empty((0, 2), dtype=int), np.empty(0), engine="guess")
@@ -89,82 +99,141 @@ def test_agreement_of_one_score_is_platts_sigmoid():
     assert_allclose(model.log_odds(links.features), slope * links.features[:, 0] + offset, atol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")  # one of forty graphs is frustrated
+def test_a_link_without_words_has_the_base_rate_of_agreement():
+    rng = np.random.default_rng(0)
+    same = rng.random(500) < 0.84
+    told = np.where(same, 1.0, -1.0)[:, None] + rng.normal(size=(500, 1))
+    told[::2] = np.nan
+    model = fit_agreement(told, same)
+    assert_allclose(model.log_odds(np.array([[np.nan]]))[0], logit(same.mean()), atol=0.05)
+    # Nothing seen: links are expected to agree, for want of anything better.
+    assert fit_agreement(np.empty((0, 1)), np.empty(0, dtype=bool)).base == pytest.approx(logit(0.75))
+
+
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
 @pytest.mark.parametrize("engine", ["mean_field", "lbp"])
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_links_raise_accuracy_and_lower_log_loss_on_new_debates(engine, n_labels):
     scores, codes, _, links = planted(n_labels=n_labels)
-    model = fit_dual(scores, codes, [links], n_labels=n_labels, engine=engine)
+    model = fit_dual(scores, codes, [links], n_labels, engine=engine)
     new_scores, truth, _, new_links = planted(seed=1, n_labels=n_labels)
-    content, beliefs = np.exp(model.content(new_scores)), model.beliefs(new_scores, [new_links])
+    log_p = model.calibration.log_p(new_scores)
+    content, beliefs = np.exp(log_p), model.beliefs(log_p, [new_links])
     rows = np.arange(len(truth))
     assert np.mean(beliefs.argmax(axis=1) == truth) > np.mean(content.argmax(axis=1) == truth) + 0.02
     assert -np.log(beliefs[rows, truth]).mean() < -np.log(content[rows, truth]).mean()
+    assert model.free.loss < model.free.content_loss
 
 
-def test_the_best_scale_is_chosen_on_the_training_texts():
-    scores, codes, _, links = planted()
-    noise = Evidence(links.ends[::-1], np.random.default_rng(0).normal(size=(len(links.ends), 1)))
-    model = fit_dual(scores, codes, [links, noise], n_labels=2, scales=[(0.0, 1.0), (0.0,)])
-    assert model.scales == (1.0, 0.0)
-
-
-def test_temperature_undoes_sharpening_and_moves_no_label():
+@pytest.mark.parametrize("among", [False, True])
+def test_links_that_say_nothing_are_left_out(among):
     rng = np.random.default_rng(0)
-    p = rng.uniform(0.05, 0.95, 4000)
-    codes = (rng.random(4000) < p).astype(int)
-    true = np.column_stack([1 - p, p])
-    sharp = true**3 / (true**3).sum(axis=1, keepdims=True)
-    temperature, _ = fit_temperature(sharp, codes)
-    assert_allclose(temperature, 3.0, rtol=0.1)
-    assert_allclose(calibrated(sharp, 3.0), true, atol=1e-9)
+    scores, codes, _, links = planted()
+    noise = Evidence(rng.permutation(len(codes))[links.ends], rng.normal(size=(len(links.ends), 1)), links.weights)
+    noise = Evidence(noise.ends[noise.ends[:, 0] != noise.ends[:, 1]], noise.features, noise.weights)
+    folds = np.arange(len(codes)) % 5 if among else None
+    model = fit_dual(scores, codes, [noise], 2, folds=folds)
+    assert model.free.loss <= model.free.content_loss + 0.002
+
+
+def test_weights_count_and_a_weight_of_zero_is_no_link():
+    scores, codes, _, links = planted()
+    model = fit_dual(scores, codes, [links], 2, scales=((1.0,),))
+    log_p = model.calibration.log_p(scores)
+    none = replace(links, weights=np.zeros(len(links.ends)))
+    assert_allclose(
+        model.gains([replace(links, weights=2.0 * links.weights)], (1.0,))[0], 2 * model.gains([links], (1.0,))[0]
+    )
+    assert not model.parts(log_p, [none], None)[0].any()
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_the_gradient_of_the_fusion_matches_differences(n_labels):
+    rng = np.random.default_rng(3)
+    n = 60
+    log_p = np.log(rng.dirichlet(np.ones(n_labels), n))
+    pull, reached = rng.normal(size=(2, n, n_labels))
+    degree, codes = rng.integers(0, 9, n), rng.integers(0, n_labels, n)
+    weights, value = fit_fusion(log_p, pull, reached, degree, codes)
+
+    def loss(w):
+        fused = fuse(w, log_p, pull, reached, degree)
+        away = (w - [1.0, 0.15, 0.0, 0.6]) / [0.3, 0.4, 0.2, 0.3]
+        return -fused[np.arange(n), codes].sum() + 0.5 * away @ away
+
+    assert_allclose(loss(weights), value, rtol=1e-9)
+    for step in 1e-3 * np.vstack([np.eye(4), -np.eye(4)]):
+        inside = weights + step
+        if (inside[[0, 1, 3]] >= 0.0).all():
+            assert loss(inside) >= value - 1e-9
+
+
+def test_beliefs_are_calibrated_at_every_degree():
+    # Texts of many links, whose neighbours say the same thing again and again.
+    rng = np.random.default_rng(0)
+
+    def drawn():
+        n = 3000
+        codes = rng.integers(0, 2, n)
+        scores = 1.2 * (2 * codes - 1) + rng.normal(size=n) * 2.0
+        popular = rng.choice(n, 3 * n, p=np.arange(1, n + 1) / (n * (n + 1) / 2))
+        other = rng.integers(0, n, 3 * n)
+        ends = np.unique(np.sort(np.column_stack([popular, other]), axis=1), axis=0)
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        agree = codes[ends[:, 0]] == codes[ends[:, 1]]
+        ends = ends[rng.random(len(ends)) < np.where(agree, 0.6, 0.3)]
+        return scores, codes, Evidence(ends, np.full((len(ends), 1), np.nan), np.ones(len(ends)))
+
+    scores, codes, links = drawn()
+    model = fit_dual(scores, codes, [links], 2)
+    scores, codes, links = drawn()
+    p = model.beliefs(model.calibration.log_p(scores), [links])
+    degree = np.bincount(links.ends.ravel(), minlength=len(codes))
+    for low, high in ((0, 1), (1, 2), (2, 4), (4, 7), (7, 100)):
+        part = (degree >= low) & (degree < high)
+        if part.sum() > 200:
+            assert abs(p[part].max(axis=1).mean() - np.mean(p[part].argmax(axis=1) == codes[part])) < 0.05
+
+
+def test_spread_labels_reach_neighbours_first():
+    chain = Evidence(np.array([[0, 1], [1, 2], [3, 4]]), np.full((3, 1), np.nan), np.ones(3))
+    reached = spread_labels(chain, np.array([1, -1, -1, -1, -1]), 2)
+    assert (reached[:3, 1] > reached[:3, 0]).all()
+    assert_allclose(reached[3:], 0.0)
 
 
 @pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("objective", ["marginals", "likelihood"])
-def test_joint_training_lowers_its_own_loss_and_stays_good_on_new_debates(objective, n_labels):
-    n_debates = 25 if n_labels == 2 else 40
-    scores, codes, _, links = planted(n_debates=n_debates, n_labels=n_labels)
-    model = fit_joint(scores, codes, [links], n_labels=n_labels, objective=objective, engine="lbp", strength=1e-3)
-    new_scores, truth, _, new_links = planted(seed=1, n_debates=n_debates, n_labels=n_labels)
-    content = np.exp(model.content(new_scores))
-    beliefs = model.beliefs(new_scores, [new_links])
-    assert np.mean(beliefs.argmax(axis=1) == truth) > np.mean(content.argmax(axis=1) == truth) + 0.02
+def test_joint_training_stays_good_on_new_debates_and_lowers_its_own_loss(objective, n_labels):
+    scores, codes, _, links = planted(n_debates=25, n_labels=n_labels)
+    dual = fit_dual(scores, codes, [links], n_labels, engine="lbp", scales=((1.0,),))
+    raw = Coupling((1.0,), RAW)
+    calibration, agreements = train_jointly(
+        scores, codes, [links], dual.calibration, dual.agreements, objective=objective, engine="lbp", strength=1e-3
+    )
+    apart = replace(dual, free=raw)
+    joint = replace(apart, calibration=calibration, agreements=agreements)
+    rows = np.arange(len(codes))
+
+    def loss(model, at, truth, linked):
+        return -np.log(model.beliefs(model.calibration.log_p(at), [linked])[rows, truth]).mean()
+
     if objective == "marginals":
-        dual = fit_dual(scores, codes, [links], n_labels=n_labels, engine="lbp", recalibrate=False)
-        rows = np.arange(len(codes))
-        before, after = (-np.log(m.beliefs(scores, [links])[rows, codes]).mean() for m in (dual, model))
-        assert after <= before + 1e-9
-
-
-def test_joint_training_refuses_what_it_cannot_do():
-    scores, codes, _, links = planted(n_debates=3)
-    with pytest.raises(InputError, match="objective"):
-        fit_joint(scores, codes, [links], objective="luck")
+        assert loss(joint, scores, codes, links) <= loss(apart, scores, codes, links) + 1e-9
+    new_scores, truth, _, new_links = planted(seed=1, n_debates=25, n_labels=n_labels)
+    assert loss(joint, new_scores, truth, new_links) < loss(apart, new_scores, truth, new_links) + 0.05
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
-def test_joint_training_held_tight_is_the_dual_classifier(n_labels):
+def test_joint_training_held_tight_changes_nothing(n_labels):
     scores, codes, _, links = planted(n_debates=5, n_labels=n_labels)
-    dual = fit_dual(scores, codes, [links], n_labels=n_labels, recalibrate=False)
-    held = fit_joint(scores, codes, [links], n_labels=n_labels, objective="likelihood", strength=1e6)
-    assert_allclose(held.beliefs(scores, [links]), dual.beliefs(scores, [links]), atol=1e-3)
-
-
-def test_the_way_to_train_is_the_one_that_labels_left_out_groups_better(monkeypatch):
-    scores, codes, groups, links = planted(n_debates=10)
-    dual = fit_dual(scores, codes, [links], n_labels=2)
-    wrong = replace(dual, sigmoids=-dual.sigmoids)
-    new_scores, _, _, new = planted(n_debates=4, seed=1)
-    for worse in ("fit_dual", "fit_joint"):
-        with monkeypatch.context() as patch:
-            patch.setattr(f"accord.links.choice.{worse}", lambda *args, **settings: wrong)
-            found = fit_chosen(scores, codes, [links], groups)
-            assert found is not wrong
-            assert_allclose(found.beliefs(new_scores, [new]).sum(axis=1), 1.0)
-    one = fit_chosen(scores, codes, [links], np.zeros(len(codes)))
-    assert_allclose(one.sigmoids, dual.sigmoids)
+    dual = fit_dual(scores, codes, [links], n_labels)
+    calibration, agreements = train_jointly(
+        scores, codes, [links], dual.calibration, dual.agreements, objective="likelihood", strength=1e6
+    )
+    assert_allclose(calibration.log_p(scores), dual.calibration.log_p(scores), atol=1e-3)
+    assert_allclose(agreements[0].log_odds(links.features), dual.agreements[0].log_odds(links.features), atol=1e-3)
 
 
 @pytest.mark.parametrize("cut", ["min_cut", "set_to", "inc_by"])
@@ -177,18 +246,3 @@ def test_cuts_use_links_and_hold_known_labels(cut):
     known = np.where(np.arange(len(truth)) < 100, 1 - labels, -1)
     held = model.labels(new_scores, groups, new.ends, new.features[:, 0], known=known)
     assert (held[:100] == 1 - labels[:100]).all()
-
-
-def test_temperature_gradient_matches_differences():
-    # The loss is rebuilt here from its definition; its minimum must be where the fit says.
-    rng = np.random.default_rng(3)
-    beliefs = rng.dirichlet([0.3, 0.3, 0.3], 200)
-    codes = np.array([rng.choice(3, p=0.5 * b + 0.5 / 3) for b in beliefs])
-    temperature, value = fit_temperature(beliefs, codes)
-
-    def loss(t):
-        p = calibrated(beliefs, float(t[0]))
-        return -np.log(p[np.arange(200), codes]).mean()
-
-    assert_allclose(loss([temperature]), value, rtol=1e-9)
-    assert abs(approx_fprime([temperature], loss, 1e-6)[0]) < 1e-4

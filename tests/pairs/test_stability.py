@@ -3,34 +3,94 @@ import pytest
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
-from accord.pairs.stability import pieces, stability, win_probability
+from accord.errors import InputError
+from accord.pairs.ranking import rank_columns, tiers, top_probability
+from accord.pairs.stability import GroupState, pieces, stability
+
+RNG = np.random.default_rng(0)
 
 
-def test_far_apart_scores_are_stable_and_equal_ones_never():
-    score = np.arange(5.0) * 10
-    assert stability(score, score - 1, score + 1, n_votes=100).is_stable
-    same = stability(np.zeros(5), -np.ones(5), np.ones(5), n_votes=100)
+def normal(mean, std, n=2000):
+    return np.asarray(mean, dtype=float) + np.asarray(std) * np.random.default_rng(1).normal(size=(n, len(mean)))
+
+
+def judged(draws, **settings):
+    states = [GroupState(None, part) for part in draws]
+    return stability(states, **{"top": 1, "sure": 0.95, "n_votes": 100, "rng": np.random.default_rng(0), **settings})
+
+
+def test_far_apart_scores_are_stable_and_equal_ones_are_not():
+    state = judged([normal(10.0 * np.arange(5), 1.0)])
+    assert state.is_stable
+    assert state.reached
+    assert state.votes_left is None
+    same = judged([normal(np.zeros(5), 1.0)])
     assert not same.is_stable
-    assert np.isinf(same.votes_left)
+    assert not same.reached
+    assert same.votes_left > 1000
 
 
-def test_only_texts_of_one_group_are_compared():
-    score = np.array([0.0, 0.0, 10.0, 10.0])
-    state = stability(score, score - 1, score + 1, n_votes=9, groups=np.array(["g", "h", "g", "h"]))
-    assert state.settled == 1.0
+def test_a_common_level_unsettles_nothing():
+    level = 50.0 * np.random.default_rng(2).normal(size=(2000, 1))
+    assert judged([normal(10.0 * np.arange(5), 1.0) + level]).settled == 1.0
 
 
-def test_the_forecast_is_the_number_of_votes_after_which_intervals_are_narrow_enough():
-    score = np.array([0.0, 1.0])
-    half = 2.0  # one pair: sure once 1 ≥ 1.2816·√2·(half/1.645)/√factor
-    state = stability(score, score - half, score + half, n_votes=50)
-    factor = (1.2815516 * np.sqrt(2) * half / 1.6448536) ** 2
-    assert state.settled == 0.0
-    assert state.votes_left == pytest.approx((factor - 1) * 50, rel=1e-6)
+def test_groups_are_judged_apart_and_held_together():
+    sure, open_ = normal([9.0, 0.0], 1.0), normal([0.1, 0.0], 1.0)
+    both = judged([sure, open_])
+    assert both.settled == 0.5
+    assert both.p_best == pytest.approx(judged([sure]).p_best * judged([open_]).p_best)
 
 
-def test_win_probability_of_equal_texts_is_a_half():
-    assert win_probability(np.array(1.0), np.array(1.0), np.array(3.0)) == pytest.approx(0.5)
+def test_the_forecast_of_two_items_is_what_arithmetic_says():
+    # Difference N(1, 1): truth d, c times the votes make it N(d + e/√c, 1/c), sure when |d + e/√c|·√c ≥ 1.645.
+    rng = np.random.default_rng(3)
+    draws = np.stack([1.0 + rng.normal(size=4000), np.zeros(4000)], axis=1)
+    state = judged([draws], n_votes=100)
+    d, e = 1.0 + rng.normal(size=20_000), rng.normal(size=20_000)
+    grid = np.geomspace(1.0, 1000.0, 400)
+    reached = np.abs(d[:, None] * np.sqrt(grid) + e[:, None]) >= 1.645
+    needed = np.where(reached.any(axis=1), grid[np.argmax(reached, axis=1)], 1000.0)
+    assert state.votes_left == pytest.approx((np.median(needed) - 1.0) * 100, rel=0.6)
+    assert state.votes_low <= state.votes_left <= state.votes_high
+
+
+def test_the_top_is_a_set_and_its_probability_a_share_of_draws():
+    draws = np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0], [1.0, 2.0, 3.0]])
+    assert top_probability(draws, np.array([0, 1, 2]), 2) == 0.5
+    assert top_probability(draws, np.array([0, 1, 2]), 1) == 0.5
+    assert top_probability(draws, np.array([0, 1, 2]), 3) == 1.0
+
+
+def test_a_top_of_nothing_is_refused():
+    with pytest.raises(InputError, match="at least 1"):
+        judged([normal([0.0, 1.0], 1.0)], top=0)
+
+
+def test_all_statements_across_tiers_hold_together():
+    rng = np.random.default_rng(0)
+    mean = np.sort(rng.normal(0, 2.0, 12))[::-1]
+    draws = normal(mean, 0.4, 4000)
+    found = tiers(draws, np.arange(12), sure=0.95)
+    assert 1 < found.max() < 12
+    a, b = np.triu_indices(12, 1)
+    across = found[a] != found[b]
+    assert (draws[:, a[across]] > draws[:, b[across]]).all(axis=1).mean() >= 0.95
+
+
+def test_ranks_and_intervals_are_those_of_the_draws():
+    draws = normal([2.0, 0.0, -1.0], [0.5, 0.5, 0.1], 4000)
+    order, columns = rank_columns(draws, level=0.9, sure=0.95)
+    assert order.tolist() == [0, 1, 2]
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(columns["low"], np.quantile(centred, 0.05, axis=0))
+    places = (draws[:, None, :] > draws[:, :, None]).sum(axis=2) + 1
+    np.testing.assert_allclose(columns["p_best"], (places == 1).mean(axis=0))
+    for k in range(3):
+        inside = (columns["rank_low"][k] <= places[:, k]) & (places[:, k] <= columns["rank_high"][k])
+        assert inside.mean() >= 0.9
+    with pytest.raises(InputError, match="scale"):
+        rank_columns(draws, level=0.9, sure=0.95, scale="stars")
 
 
 def test_pieces_counts_the_missing_links_inside_groups():

@@ -5,6 +5,7 @@ from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
 from accord.workflows.ask import ask, simulate
 from accord.workflows.explain import explain
+from accord.workflows.kinds import task_of
 from accord.workflows.predict import predict
 from accord.workflows.rank import rank
 from accord.workflows.train import train
@@ -48,8 +49,12 @@ def test_a_trained_ranker_survives_saving_and_ranks_the_good_texts_first(saved, 
     (ranking,) = rank(project, method="model", settings={"max_iter": 4}, progress=quiet)
     assert {int(name[1:]) % 2 for name in ranking.table["item_id"].head(6)} == {0}
     table = predict(saved, project)
-    assert {"left", "right", "p_left", "p_undecided", "std"} <= set(table.columns)
-    assert ((table["p_left"] + table["p_undecided"]) <= 1.0).all()
+    expected = ["left", "right", "label", "probability", "given", "p.left", "p.undecided", "p.right", "p_order", "std"]
+    assert list(table.columns) == expected
+    answers = table[["p.left", "p.undecided", "p.right"]]
+    np.testing.assert_allclose(answers.sum(axis=1), 1.0)
+    np.testing.assert_allclose(table["probability"], answers.max(axis=1))
+    assert not table["given"].any()
 
 
 def test_a_saved_ranker_answers_as_before(saved, project):
@@ -64,8 +69,9 @@ def test_questions_and_reasons(saved, project):
     asked = ask(saved, project, n=4, progress=quiet)
     assert len(asked) == 4
     reasons = explain(saved, project, "t0")
-    assert list(reasons.columns) == ["reason", "effect"]
-    assert reasons["reason"].str.startswith("feature surface").any() or reasons["reason"].str.contains(":").any()
+    assert list(reasons.columns) == ["reason", "effect", "kind"]
+    assert set(reasons["kind"]) == {"term", "feature", "item"}
+    assert reasons.attrs["label"] == "score of t0"
 
 
 def test_a_simulation_compares_ways_of_asking(project):
@@ -81,3 +87,27 @@ def test_a_project_without_votes_is_refused(project, tmp_path):
         train(empty, tmp_path / "m", settings={}, progress=quiet)
     with pytest.raises(InputError, match="at least 20"):
         simulate(empty, settings={}, progress=quiet)
+
+
+def test_sides_weights_and_scores_come_through_the_project(project):
+    n = 60
+    columns = {
+        "judgement_id": [f"j{k}" for k in range(n + 2)],
+        "kind": ["pair"] * n + ["score"] * 2,
+        "item_id": [f"t{k % 8}" for k in range(n)] + ["t0", "t1"],
+        "other_id": [f"t{8 + k % 7}" for k in range(n)] + [None, None],
+        "value": [str(k % 2) for k in range(n)] + ["4", "2"],
+        "shown_left_id": [f"t{k % 8}" if k % 3 else f"t{8 + k % 7}" for k in range(n)] + [None, None],
+        "meta.weight": [0.5] * 10 + [None] * (n - 10) + [None, None],
+    }
+    given = Project("pairs", project.item_table, with_schema(columns, JUDGEMENTS))
+    votes = given.comparisons()
+    assert votes.shown.tolist() == [1 if k % 3 else -1 for k in range(n)]
+    assert votes.weight.tolist() == [0.5] * 10 + [1.0] * (n - 10)
+    assert given.marks() == {"t0": 4.0, "t1": 2.0}
+    model = task_of("pairs").train(given, {"max_iter": 2, "features": None}, quiet)
+    assert model.likelihood_.bias != 0.0
+    assert model._given_marks == {"t0": 4.0, "t1": 2.0}
+    columns["shown_left_id"][0] = "t15"
+    with pytest.raises(InputError, match="one of the pair's two"):
+        Project("pairs", project.item_table, with_schema(columns, JUDGEMENTS)).comparisons()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,24 +10,25 @@ from sklearn.linear_model import LogisticRegression
 
 from accord.errors import InputError
 from accord.rationales.annotator import (
-    MarkedTexts,
+    Habits,
     Strengths,
-    best_threshold,
     class_maps,
     emission_scores,
     highlight_loss,
     inside_probabilities,
     loss,
 )
-from accord.rationales.annotator_choice import choose_strengths, inner_folds
-from accord.rationales.annotator_fit import fit_alternating, fit_classes, fit_joint, starting_phi
+from accord.rationales.annotator_choice import _NONE, _widened, choose_strengths, inner_folds, middle_strengths
+from accord.rationales.annotator_fit import fit_alternating, fit_classes, fit_joint, starting_habits
+from accord.rationales.marked_texts import MarkedTexts
+from accord.rationales.marking import fit_lexicon
 
 N_WORDS = 7
 # One plain context with the four transitions, and one in which O-I has a second feature.
 TRANSITIONS = sp.csr_matrix(np.vstack([np.eye(4, 5), np.eye(4, 5) + np.outer([0, 1, 0, 0], [0, 0, 0, 0, 1])]))
 
 
-def random_texts(seed=0, *, n_texts=12, n_classes=2, n_annotators=1, n_extra=0, longest=6, annotated=0.7):
+def random_texts(seed=0, *, n_texts=12, n_classes=2, n_habits=1, n_extra=0, longest=6, annotated=0.7, thresholds=()):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, longest + 1, n_texts)
     tokens = [rng.integers(0, N_WORDS + 1, length) for length in lengths]
@@ -36,16 +38,18 @@ def random_texts(seed=0, *, n_texts=12, n_classes=2, n_annotators=1, n_extra=0, 
     return MarkedTexts(
         design=sp.csr_matrix(np.hstack([presence, rng.normal(size=(n_texts, n_extra))])),
         labels=np.arange(n_texts) % n_classes,
-        n_classes=n_classes,
+        log_prior=np.log(np.arange(1.0, n_classes + 1) / np.arange(1.0, n_classes + 1).sum()) * (n_classes > 2),
         n_words=N_WORDS,
         words=words,
         contexts=rng.integers(0, 2, len(words) + len(chain_text)),
         tags=rng.random(len(words)) < 0.4,
         offsets=np.concatenate([[0], np.cumsum(lengths[chain_text])]).astype(np.int64),
         chain_text=chain_text,
-        chain_annotator=rng.integers(0, n_annotators, len(chain_text)),
-        n_annotators=n_annotators,
+        chain_class=(chain_text + (rng.random(len(chain_text)) < 0.2)) % n_classes,
+        chain_habit=rng.integers(0, n_habits, len(chain_text)),
+        n_habits=n_habits,
         transition_features=TRANSITIONS,
+        thresholds=thresholds,
     )
 
 
@@ -55,64 +59,83 @@ def b(s, a):
 
 
 def test_the_log_probability_of_highlights_equals_enumeration():
-    texts = random_texts(n_texts=6, annotated=1.0)
+    # Two people, a further threshold of relevance, a bias of each text, and scores of words.
+    texts = random_texts(n_texts=8, annotated=1.0, n_habits=2, thresholds=(0.2,))
     rng = np.random.default_rng(1)
-    theta, phi = rng.normal(scale=0.3, size=(1, N_WORDS)), rng.normal(size=(1, texts.n_phi)) * [[8, 8, 1, 1, 1, 1, 1]]
+    theta, phi = rng.normal(scale=0.3, size=(1, N_WORDS)), rng.normal(size=(2, 8)) * [8, 8, 8, 1, 1, 1, 1, 1]
+    bias, lexicon = rng.normal(size=8), rng.normal(size=N_WORDS)
 
-    def score(words, places, tags, sign):
+    def score(words, places, tags, sign, own, shift):
         walk, total = [0, *tags, 0], 0.0
         for word, tag in zip(words, tags, strict=True):
-            if tag and word < N_WORDS:
-                a = sign * theta[0, word]
-                total += phi[0, 0] * b(10, a) + phi[0, 1] * b(-10, a)
+            if tag:
+                a = sign * theta[0, word] if word < N_WORDS else 0.0
+                total += own[0] * b(10, a) + own[1] * b(-10, a) + own[2] * b(10, a - 0.2) + shift
+                total += lexicon[word] if word < N_WORDS else 0.0
         for place, left, right in zip(places, walk[:-1], walk[1:], strict=True):
-            total += phi[0, 2 + 2 * left + right]
+            total += own[3 + 2 * left + right]
             if place == 1 and (left, right) == (0, 1):
-                total += phi[0, 6]
+                total += own[7]
         return total
 
     log_p = 0.0
-    for d, text in enumerate(texts.chain_text):
+    for d in range(texts.n_chains):
         start, end = texts.offsets[d], texts.offsets[d + 1]
         words, places = texts.words[start:end], texts.contexts[start + d : end + d + 1]
-        sign = 2 * texts.labels[text] - 1
-        scores = [score(words, places, tags, sign) for tags in product([0, 1], repeat=end - start)]
-        log_p += score(words, places, texts.tags[start:end].astype(int), sign) - np.logaddexp.reduce(scores)
-    value, _, _ = highlight_loss(texts, class_maps(2) @ theta, phi)
+        given = (2 * texts.chain_class[d] - 1, phi[texts.chain_habit[d]], bias[d])
+        scores = [score(words, places, tags, *given) for tags in product([0, 1], repeat=end - start)]
+        log_p += score(words, places, texts.tags[start:end].astype(int), *given) - np.logaddexp.reduce(scores)
+    value = highlight_loss(texts, class_maps(2) @ theta, phi, bias, lexicon)[0]
     assert_allclose(-value, log_p, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("n_annotators", [1, 2])
+@pytest.mark.parametrize("n_habits", [1, 3])
 @pytest.mark.parametrize("printed", [False, True])
-def test_the_gradient_of_the_whole_objective_passes_finite_differences(n_classes, n_annotators, printed):
-    texts = random_texts(2, n_classes=n_classes, n_annotators=n_annotators, n_extra=2)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_the_gradient_of_the_whole_objective_passes_finite_differences(n_classes, n_habits, printed, lazy):
+    texts = random_texts(2, n_classes=n_classes, n_habits=n_habits, n_extra=2, thresholds=(0.1,) if lazy else ())
     rng = np.random.default_rng(3)
-    rows = class_maps(n_classes).shape[1]
-    theta = rng.normal(scale=0.3, size=(rows, texts.n_features))
-    phi = rng.normal(size=(n_annotators, texts.n_phi)) * 3
-    strengths = Strengths(0.7, 0.5, phi_variance=2.0, printed_prior=printed)
+    theta = rng.normal(scale=0.3, size=(class_maps(n_classes).shape[1], texts.n_features))
+    strengths = Strengths(0.7, 0.5, phi_variance=2.0, bias_variance=0.8 if lazy else 0.0, printed_prior=printed)
+    at = starting_habits(texts, strengths)
+    habits = Habits(*(rng.normal(size=part.shape) for part in (at.common, at.deviations, at.bias)), at.n_emissions)
     free = np.arange(texts.n_features) == texts.n_features - 1
+    ends = np.cumsum([theta.size, habits.common.size, habits.deviations.size])
 
     def value(vector):
-        split = theta.size
-        parts = vector[:split].reshape(theta.shape), vector[split:].reshape(phi.shape)
-        return loss(texts, *parts, strengths, free)[0]
+        one, two, three, four = np.split(vector, ends)
+        moved = Habits(two, three.reshape(habits.deviations.shape), four, habits.n_emissions)
+        return loss(texts, one.reshape(theta.shape), moved, strengths, free)[0]
 
-    _, by_theta, by_phi = loss(texts, theta, phi, strengths, free)
-    flat = np.concatenate([theta.ravel(), phi.ravel()])
+    _, by_theta, by_habits = loss(texts, theta, habits, strengths, free)
+    flat = np.concatenate([theta.ravel(), habits.common, habits.deviations.ravel(), habits.bias])
     central = np.array(
         [(value(flat + h) - value(flat - h)) / 2e-5 for h in 1e-5 * np.eye(flat.size)]  # one direction a row
     )
-    assert_allclose(np.concatenate([by_theta.ravel(), by_phi.ravel()]), central, rtol=1e-6, atol=1e-7)
+    found = np.concatenate([by_theta.ravel(), by_habits.common, by_habits.deviations.ravel(), by_habits.bias])
+    assert_allclose(found, central, rtol=1e-6, atol=1e-7)
+
+
+def test_the_lexicon_is_at_the_optimum_of_its_objective():
+    texts = random_texts(20, n_texts=40, n_habits=2)
+    weights = class_maps(2) @ np.random.default_rng(0).normal(scale=0.2, size=(1, N_WORDS))
+    parts = [(texts.subset(np.arange(20)), weights), (texts.subset(np.arange(20, 40)), weights)]
+    lexicon, habits = fit_lexicon(parts, starting_habits(texts), 0.5, tol=1e-6, value_tol=1e-14, max_iter=1000)
+
+    def value(vector):
+        return highlight_loss(texts, weights, habits.table, None, vector)[0] + (vector**2).sum()  # 1 / 2·0.5
+
+    central = [(value(lexicon + h) - value(lexicon - h)) / 2e-5 for h in 1e-5 * np.eye(N_WORDS)]
+    assert_allclose(central, np.zeros(N_WORDS), atol=1e-3)
 
 
 def test_the_two_readings_of_the_prior_differ_by_the_factor_c():
     texts = random_texts()
-    theta, phi = np.zeros((1, N_WORDS)), np.full((1, texts.n_phi), 2.0)
-    inside = loss(texts, theta, phi, Strengths(0.1, 1.0))[0]
-    printed = loss(texts, theta, phi, Strengths(0.1, 1.0, printed_prior=True))[0]
-    assert_allclose(printed - inside, 0.9 * 0.5 * (phi**2).sum())
+    theta, habits = np.zeros((1, N_WORDS)), starting_habits(texts)
+    inside = loss(texts, theta, habits, Strengths(0.1, 1.0))[0]
+    printed = loss(texts, theta, habits, Strengths(0.1, 1.0, printed_prior=True))[0]
+    assert_allclose(printed - inside, 0.9 * 0.5 * (habits.common**2).sum())
 
 
 def test_emission_scores_follow_equation_3_and_are_held_finite():
@@ -130,6 +153,7 @@ def test_emission_scores_follow_equation_3_and_are_held_finite():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_without_rationales_the_model_is_logistic_regression(n_classes):
     texts = random_texts(4, n_texts=60, n_classes=n_classes, n_extra=1, annotated=0.0)
+    texts = replace(texts, log_prior=np.zeros(n_classes))
     variance = 0.5
     fit = fit_joint(texts, Strengths(0.3, variance), tol=1e-9, value_tol=1e-15)
     # Two classes share one row, w = 2θ, so ‖θ‖²/2σ² = ‖w‖²/8σ².
@@ -143,9 +167,7 @@ def test_without_rationales_the_model_is_logistic_regression(n_classes):
 
 def test_a_feature_without_prior_is_an_intercept():
     texts = random_texts(5, n_texts=60, annotated=0.0)
-    with_one = MarkedTexts(
-        sp.csr_matrix(np.hstack([texts.design.toarray(), np.ones((60, 1))])), *list(vars(texts).values())[1:12]
-    )
+    with_one = replace(texts, design=sp.csr_matrix(np.hstack([texts.design.toarray(), np.ones((60, 1))])))
     free = np.arange(N_WORDS + 1) == N_WORDS
     fit = fit_classes(with_one, 0.5, free=free, tol=1e-10, value_tol=1e-15)
     peer = LogisticRegression(C=2.0, tol=1e-12, max_iter=5000).fit(texts.design, texts.labels)
@@ -155,12 +177,12 @@ def test_a_feature_without_prior_is_an_intercept():
 def test_joint_fits_descend_below_their_start_and_alternation_ends_no_lower():
     texts = random_texts(6, n_texts=80)
     strengths = Strengths(0.2, 0.5)
-    start = fit_classes(texts, 0.5).theta, starting_phi(1, texts.n_phi)
+    start = fit_classes(texts, 0.5).theta, starting_habits(texts)
     first = loss(texts, *start, strengths)[0]
     joint = fit_joint(texts, strengths, tol=1e-6, value_tol=1e-12)
     alternating = fit_alternating(texts, strengths, tol=1e-6, value_tol=1e-12, max_rounds=200, round_tol=1e-9)
     assert joint.value < first - 1.0
-    assert_allclose(joint.value, loss(texts, joint.theta, joint.phi, strengths)[0], rtol=1e-12)
+    assert_allclose(joint.value, loss(texts, joint.theta, joint.habits, strengths)[0], rtol=1e-12)
     assert_allclose(alternating.value, joint.value, rtol=1e-4)
 
 
@@ -172,14 +194,29 @@ def test_rounds_of_alternation_never_raise_the_loss():
 
 @pytest.mark.parametrize("emissions", ["bounded", "tied", "free"])
 def test_emission_weights_obey_their_rule(emissions):
-    texts = random_texts(8, n_texts=80, n_annotators=2)
-    fit = fit_joint(texts, Strengths(1.0, 0.5, phi_variance=100.0), emissions=emissions)
+    texts = random_texts(8, n_texts=80, n_habits=3)
+    strengths = Strengths(1.0, 0.5, phi_variance=100.0)
+    fit = fit_joint(texts, strengths, emissions=emissions)
+    table = fit.habits.table
     if emissions == "bounded":
-        assert (fit.phi[:, :2] >= 0).all()
+        assert (table[:, :2] >= 0).all()
     if emissions == "tied":
-        assert_allclose(fit.phi[:, 0], fit.phi[:, 1])
-    again = loss(texts, fit.theta, fit.phi, Strengths(1.0, 0.5, phi_variance=100.0))[0]
-    assert_allclose(fit.value, again, rtol=1e-12)
+        assert_allclose(table[:, 0], table[:, 1])
+    assert_allclose(fit.value, loss(texts, fit.theta, fit.habits, strengths)[0], rtol=1e-12)
+
+
+def test_people_who_mark_alike_share_habits_and_one_who_differs_keeps_the_difference():
+    rng = np.random.default_rng(0)
+    texts = random_texts(11, n_texts=300, n_habits=4, annotated=1.0, longest=12)
+    habit = np.repeat(texts.chain_habit, np.diff(texts.offsets))
+    texts = replace(texts, tags=rng.random(len(habit)) < np.array([0.2, 0.2, 0.2, 0.7])[habit])
+    tight, loose = (
+        fit_joint(texts, Strengths(0.2, 0.1, deviation_variance=variance)).habits for variance in (1e-4, 1.0)
+    )
+    assert np.abs(tight.deviations).max() < 0.05
+    inside = inside_probabilities(texts, np.zeros((2, N_WORDS)), loose.table)
+    shares = np.bincount(habit, inside) / np.bincount(habit)
+    assert_allclose(shares, [0.2, 0.2, 0.2, 0.7], atol=0.06)
 
 
 def test_an_unknown_rule_is_refused():
@@ -191,7 +228,7 @@ def test_a_subset_keeps_exactly_the_chains_of_its_texts():
     texts = random_texts(9, n_texts=10)
     rows = np.array([7, 2, 5])
     part = texts.subset(rows)
-    theta, phi = np.full((1, N_WORDS), 0.2), starting_phi(1, texts.n_phi)
+    theta, phi = np.full((1, N_WORDS), 0.2), starting_habits(texts).table
     one_by_one = sum(highlight_loss(texts.subset([i]), class_maps(2) @ theta, phi)[0] for i in rows)
     assert_allclose(highlight_loss(part, class_maps(2) @ theta, phi)[0], one_by_one)
     assert_allclose(part.design.toarray(), texts.design.toarray()[rows])
@@ -208,47 +245,62 @@ def test_highlights_teach_the_classifier_a_word_that_classes_alone_do_not_show()
     presence[1::2, 2:4] = 1.0
     words = np.tile([0, 1, 2, 3], n // 2)
     texts = MarkedTexts(
-        sp.csr_matrix(presence),
-        (np.arange(n) + 1) % 2,
-        2,
-        N_WORDS,
-        words,
-        np.zeros(3 * n, dtype=int),
-        np.tile([True, False, True, False], n // 2),
-        np.arange(0, 2 * n + 1, 2),
-        np.arange(n),
-        np.zeros(n, dtype=int),
-        1,
-        TRANSITIONS,
+        design=sp.csr_matrix(presence),
+        labels=(np.arange(n) + 1) % 2,
+        log_prior=np.zeros(2),
+        n_words=N_WORDS,
+        words=words,
+        contexts=np.zeros(3 * n, dtype=int),
+        tags=np.tile([True, False, True, False], n // 2),
+        offsets=np.arange(0, 2 * n + 1, 2),
+        chain_text=np.arange(n),
+        chain_class=(np.arange(n) + 1) % 2,
+        chain_habit=np.zeros(n, dtype=int),
+        n_habits=1,
+        transition_features=TRANSITIONS,
     )
     alone, taught = fit_classes(texts, 1.0).theta[0], fit_joint(texts, Strengths(0.1, 1.0))
     assert_allclose(alone[0], alone[1], atol=1e-6)
     assert taught.theta[0, 0] > taught.theta[0, 1] + 0.1
-    marginals = inside_probabilities(texts, taught.class_weights(2), taught.phi, 0).reshape(-1, 2)
+    marginals = inside_probabilities(texts, taught.class_weights(2), taught.habits.table).reshape(-1, 2)
     assert (marginals[:, 0] > marginals[:, 1]).all()
 
 
-def test_the_best_threshold_has_the_best_f1():
-    rng = np.random.default_rng(0)
-    p = rng.random(200)
-    tags = rng.random(200) < p**2
-
-    def f1(level):
-        guess = p >= level
-        return 2 * (guess & tags).sum() / (guess.sum() + tags.sum())
-
-    best = best_threshold(p, tags)
-    assert_allclose(f1(best), max(f1(level) for level in p))
-    assert best_threshold(p, np.zeros(200, dtype=bool)) == 0.5
-
-
-def test_inner_folds_spread_every_class_and_the_choice_is_the_best_candidate():
+def test_inner_folds_spread_every_class_and_repeat_where_texts_are_few():
     labels = np.repeat([0, 1, 2], [10, 5, 2])
     folds = inner_folds(labels, 5, np.random.default_rng(0))
-    assert np.bincount(folds[labels == 0]).tolist() == [2] * 5
+    assert folds.shape == (5, 17)
+    assert np.bincount(folds[0, labels == 0]).tolist() == [2] * 5
+    many = inner_folds(np.arange(4000) % 2, 5, np.random.default_rng(0))
+    assert many.shape == (1, 4000)
+    assert np.unique(many, return_counts=True)[1].tolist() == [3000, 500, 500]
+
+
+def test_the_choice_has_the_smallest_log_loss_and_knows_what_the_highlights_gain():
     texts = random_texts(10, n_texts=60)
-    candidates = [Strengths(0.1, v) for v in (1e-4, 0.1, 1.0)]
-    choice = choose_strengths(texts, candidates, folds=inner_folds(texts.labels, 5, np.random.default_rng(1)))
-    best = candidates.index(choice.strengths)
-    assert choice.accuracy[best] == choice.accuracy.max()
-    assert choice.log_loss[best] == choice.log_loss[choice.accuracy == choice.accuracy.max()].min()
+    folds = inner_folds(texts.labels, 2, np.random.default_rng(1))
+    choice = choose_strengths(texts, Strengths(0.0, 1.0), folds=folds)
+    found = np.array([choice.strengths.C, choice.strengths.theta_variance])
+    place = np.flatnonzero((choice.candidates == found).all(axis=1))[0]
+    assert choice.log_loss[place] < choice.log_loss.min() + 0.02  # the middle of the grid is preferred a little
+    alone = choice.candidates[:, 0] == 0
+    assert_allclose(choice.gain, choice.log_loss[alone].min() - choice.log_loss[~alone].min())
+    given = choose_strengths(texts, Strengths(0.0, 1.0), folds=folds, C=0.2)
+    assert set(given.candidates[:, 0]) == {0.2}
+
+
+def test_strengths_are_in_units_of_the_texts():
+    short, long = random_texts(12, n_texts=40, longest=4), random_texts(12, n_texts=40, longest=40)
+    base = Strengths(0.0, 1.0)
+    ratio = np.diff(long.offsets).mean() / np.diff(short.offsets).mean()
+    assert_allclose(middle_strengths(short, base).C / middle_strengths(long, base).C, ratio)
+    assert middle_strengths(short, base, C=0.5).C == 0.5
+
+
+def test_a_choice_at_the_edge_widens_the_grid():
+    assert _widened((-2, -1, 0, 1), 1) == (-2, -1, 0, 1, 2)
+    assert _widened((-2, -1, 0, 1), -2) == (-3, -2, -1, 0, 1)
+    assert _widened((_NONE, -1, 0, 1), -1) == (_NONE, -2, -1, 0, 1)
+    assert _widened((_NONE, -1, 0, 1), _NONE) == (_NONE, -1, 0, 1)
+    assert _widened((-2, -1, 0, 1), 0) == (-2, -1, 0, 1)
+    assert _widened((0,), 0) == (0,)

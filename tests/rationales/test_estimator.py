@@ -1,3 +1,4 @@
+import inspect
 import pickle
 
 import numpy as np
@@ -15,6 +16,7 @@ from accord import RationaleClassifier
 from accord.data import Items, Rationales
 from accord.errors import ConvergenceWarning, InputError
 from accord.rationales import PredictedRationale
+from accord.rationales.baselines import TokenClassifier
 
 FILL = ["the", "of", "a", "film", "plot", "scene", "actor", "and", "with", "in", "on", "was", "is", "it", "that", "one"]
 CUES = {"good": ["superb", "moving", "clever", "warm"], "bad": ["dull", "awful", "clumsy", "weak"]}
@@ -61,7 +63,7 @@ def test_highlights_help_where_texts_are_few():
 def test_without_rationales_it_is_logistic_regression():
     texts, labels, _ = reviews(60)
     fitted = model(theta_variance=0.25, tol=1e-10, value_tol=1e-15, max_iter=5000).fit(texts, labels)
-    presence = np.array([[float(w in t.split()) for w in fitted.vocabulary_[0]] for t in texts])
+    presence = np.array([[float(w in t.split()) for w in fitted.columns_.words[0]] for t in texts])
     peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-12, max_iter=5000).fit(presence, labels)
     assert_allclose(fitted.class_weights_[1] - fitted.class_weights_[0], peer.coef_[0], atol=1e-6)
     assert_allclose(fitted.predict_proba(texts), peer.predict_proba(presence), atol=1e-6)
@@ -102,7 +104,8 @@ def test_three_classes_and_several_annotators():
     who = ["ann", "bob"] * 45
     fitted = model(C=0.3).fit(texts, labels, rationales=spans, annotator=who)
     assert fitted.annotators_.tolist() == ["ann", "bob"]
-    assert fitted.phi_.shape == (2, len(fitted.phi_names_))
+    assert fitted.annotator_phi_.shape == (2, len(fitted.phi_names_))
+    assert fitted.phi_.shape == (len(fitted.phi_names_),)
     assert fitted.predict_proba(texts).shape == (90, 3)
     assert_allclose(fitted.predict_proba(texts).sum(axis=1), 1.0)
     new, truth, _ = reviews(200, seed=9, classes=classes, cues=cues)
@@ -141,7 +144,7 @@ def test_n_grams_and_given_features_stand_beside_words():
     texts, labels, spans = reviews(60)
     extra = np.random.default_rng(0).normal(size=(60, 3)) + 3 * (labels == "good")[:, None]
     fitted = model(max_ngram=2, fit_intercept=True).fit(texts, labels, rationales=spans, features=extra)
-    n_words, n_pairs = map(len, fitted.vocabulary_)
+    n_words, n_pairs = map(len, fitted.columns_.words)
     assert n_pairs > 0
     assert fitted.class_weights_.shape == (2, n_words + n_pairs + 3 + 1)
     assert (fitted.predict(texts, features=extra) == labels).mean() > 0.9
@@ -162,6 +165,9 @@ def test_explain_lists_the_strongest_words_first():
     assert why.loc["superb", "p_highlight"] > why.loc["was", "p_highlight"]
     assert (np.diff(why["effect"].abs()) <= 0).all()
     assert fitted.explain("").empty
+    assert why["kind"].unique().tolist() == ["word"]
+    log_odds = fitted.decision_function(["the superb plot was superb and dull"])[0]
+    assert_allclose(why["effect"].sum(), log_odds if fitted.classes_[1] == "good" else -log_odds)
 
 
 def test_ask_prefers_texts_with_unseen_words_that_would_be_highlighted():
@@ -197,12 +203,12 @@ def test_a_parser_may_describe_phrases():
     fitted = model(transitions="syntax", parser=lambda tokens: [("S", 0, len(tokens)), ("NP", 0, 2)])
     fitted.fit(texts, labels, rationales=spans)
     assert "O-I/S=NP" in fitted.phi_names_
-    assert fitted.phi_.shape[1] == len(fitted.phi_names_)
+    assert fitted.phi_.shape == (len(fitted.phi_names_),)
 
 
 def test_auto_chooses_inside_the_training_texts_and_says_what():
-    texts, labels, spans = reviews(40)
-    fitted = RationaleClassifier(min_count=1, n_inner_folds=3).fit(texts, labels, rationales=spans)
+    texts, labels, spans = reviews(40, noise=0.3)
+    fitted = RationaleClassifier(n_inner_folds=2).fit(texts, labels, rationales=spans)
     assert fitted.C_ > 0
     assert fitted.theta_variance_ > 0
     assert fitted.C == "auto"
@@ -218,12 +224,6 @@ def test_estimator_promises():
     assert one.get_params() == parameters
     again = clone(one).fit(texts, labels, rationales=spans)
     assert_array_equal(again.class_weights_, one.class_weights_)
-    order = np.random.default_rng(0).permutation(30)
-    shuffled = model(value_tol=1e-12).fit(
-        [texts[i] for i in order], labels[order], rationales=[spans[i] for i in order]
-    )
-    straight = model(value_tol=1e-12).fit(texts, labels, rationales=spans)
-    assert_allclose(shuffled.class_weights_, straight.class_weights_, atol=1e-3)
     assert_array_equal(pickle.loads(pickle.dumps(one)).predict(texts), one.predict(texts))
     with pytest.raises(NotFittedError):
         model().predict(texts)
@@ -251,8 +251,8 @@ def test_bad_input_is_refused_in_one_sentence():
     spans[3] = [(0, len(texts[3]) + 1)]
     with pytest.raises(InputError, match=r"inside its text.*row 4"):
         model().fit(texts, labels, rationales=spans)
-    spans[3] = [(0, 3, "bad" if labels[3] == "good" else "good")]
-    with pytest.raises(InputError, match="must speak for its text's class"):
+    spans[3] = [(0, 3, "fair")]
+    with pytest.raises(InputError, match="must be a reason for one of the classes"):
         model().fit(texts, labels, rationales=spans)
     with pytest.raises(InputError, match="two classes or more"):
         model().fit(texts, ["good"] * 20)
@@ -262,7 +262,7 @@ def test_bad_input_is_refused_in_one_sentence():
         model(C="much").fit(texts, labels)
     with pytest.raises(InputError, match="above 0"):
         model(theta_variance=0).fit(texts, labels)
-    with pytest.raises(InputError, match="joint, alternating"):
+    with pytest.raises(InputError, match="'joint' or 'alternating'"):
         model(method="magic").fit(texts, labels)
     with pytest.raises(InputError, match="this model saw none"):
         model().fit(texts, labels).predict_rationales(texts)
@@ -277,21 +277,157 @@ def test_overlapping_spans_count_once():
     assert_array_equal(once, twice)
 
 
-def test_an_empty_text_is_an_ordinary_text():
-    texts, labels, spans = reviews(20)
+def test_a_text_without_known_words_has_the_frequencies_of_the_classes():
+    texts, labels, spans = reviews(21)
     texts[0], spans[0] = "", []
     fitted = model().fit(texts, labels, rationales=spans)
-    assert_allclose(fitted.predict_proba([""]), [[0.5, 0.5]])
+    share = (labels == "bad").mean()
+    assert fitted.classes_.tolist() == ["bad", "good"]
+    assert_allclose(fitted.predict_proba(["", "zzz"]), [[share, 1 - share]] * 2)
     assert fitted.predict_rationales([""])[0].spans.shape == (0, 2)
 
 
-def test_a_class_with_one_text_is_learnt_with_given_strengths_and_refused_by_auto():
+def test_a_class_with_one_text_is_learnt():
     texts, labels, spans = reviews(11)
     labels = np.array(["good"] * 10 + ["bad"])
     spans = [_cue_spans(text, CUES[label]) for text, label in zip(texts, labels, strict=True)]
-    assert model().fit(texts, labels, rationales=spans).classes_.tolist() == ["bad", "good"]
-    with pytest.raises(InputError, match="'bad' has one"):
-        RationaleClassifier(min_count=1).fit(texts, labels, rationales=spans)
+    for settings in ({"C": 0.1, "theta_variance": 0.1}, {}):
+        fitted = RationaleClassifier(**settings).fit(texts, labels, rationales=spans)
+        assert fitted.classes_.tolist() == ["bad", "good"]
+        assert fitted.choice_ is None  # nothing can be left out
+
+
+def test_neither_the_order_of_rows_nor_names_of_classes_and_people_matter():
+    texts, labels, spans = reviews(24)
+    who = np.array(["ann", "bob", "eve", None], dtype=object)[np.arange(24) % 4]
+    new = reviews(20, seed=9)[0]
+    first = RationaleClassifier(C=0.3, n_inner_folds=2).fit(texts, labels, rationales=spans, annotator=who)
+    order = np.random.default_rng(0).permutation(24)
+    names, people = {"good": "a", "bad": "z"}, {"ann": "zoe", "bob": "al", "eve": "moe", None: None}
+    other = RationaleClassifier(C=0.3, n_inner_folds=2).fit(
+        [texts[i] for i in order],
+        [names[labels[i]] for i in order],
+        rationales=[spans[i] for i in order],
+        annotator=[people[who[i]] for i in order],
+    )
+    assert_allclose(other.predict_proba(new)[:, ::-1], first.predict_proba(new), atol=1e-12)
+    for one, two in (("ann", "zoe"), ("eve", "moe")):
+        mine = first.predict_rationales(new, ["good"] * 20, annotator=one)
+        theirs = other.predict_rationales(new, ["a"] * 20, annotator=two)
+        for a, b in zip(mine, theirs, strict=True):
+            assert_allclose(a.probabilities, b.probabilities, atol=1e-12)
+
+
+def test_who_read_and_marked_nothing_is_no_annotator_of_their_own():
+    texts, labels, spans = reviews(80)
+    who = ["ann"] * 80
+    few = model(C=0.3).fit(texts[:40], labels[:40], rationales=spans[:40], annotator=who[:40])
+    more = model(C=0.3).fit(texts, labels, rationales=spans[:40] + [[]] * 40, annotator=["ann"] * 40 + [None] * 40)
+    assert more.annotators_.tolist() == ["ann"]
+    found = more.predict_rationales(texts[:40], labels[:40])
+    assert sum(len(one.spans) for one in found) > 20  # and not nothing
+    assert few.annotators_.tolist() == ["ann"]
+
+
+def test_many_people_with_one_text_each_teach_as_much_as_one_person():
+    texts, labels, spans = reviews(30, seed=1)
+    held_out, truth, _ = reviews(400, seed=2)
+    alone = model().fit(texts, labels).score(held_out, truth)
+    one = model().fit(texts, labels, rationales=spans).score(held_out, truth)
+    many = model().fit(texts, labels, rationales=spans, annotator=[f"p{i}" for i in range(30)])
+    assert len(many.annotators_) == 30
+    assert one > alone
+    assert many.score(held_out, truth) >= alone + 0.5 * (one - alone)
+
+
+def test_thresholds_are_each_annotators_own():
+    texts, labels, spans = reviews(80)
+    wide = [[(0, len(text))] if i % 4 > 1 else marks for i, (text, marks) in enumerate(zip(texts, spans, strict=True))]
+    fitted = model(C=0.3).fit(texts, labels, rationales=wide, annotator=["few", "few", "all", "all"] * 20)
+    assert fitted.annotators_.tolist() == ["all", "few"]
+    everything, few = (fitted.predict_rationales(texts, labels, annotator=who) for who in ("all", "few"))
+    n_tokens = sum(len(one.tokens) for one in few)
+    marked = [
+        sum(int((p.probabilities >= level).sum()) for p in found) / n_tokens
+        for found, level in ((everything, fitted.annotator_thresholds_[0]), (few, fitted.annotator_thresholds_[1]))
+    ]
+    assert marked[0] > 0.9
+    assert marked[1] < 0.5
+
+
+def test_highlights_that_do_not_help_are_not_used():
+    texts, labels, _ = reviews(60, noise=0.0)
+    rng = np.random.default_rng(0)
+    noise = []
+    for text in texts:  # any stretch of words, whatever it says
+        start = int(rng.integers(0, len(text) // 2))
+        noise.append([(start, start + len(text) // 3)])
+    fitted = RationaleClassifier().fit(texts, labels, rationales=noise)
+    alone = RationaleClassifier().fit(texts, labels)
+    new, truth, _ = reviews(300, seed=5, noise=0.0)
+    p, q = fitted.predict_proba(new), alone.predict_proba(new)
+    right = (truth == "good").astype(int)
+    loss, other = (-np.log(one[np.arange(300), right]).mean() for one in (p, q))
+    assert loss < other + 0.05
+
+
+def test_vectors_stand_beside_words():
+    texts, labels, spans = reviews(60)
+
+    def encode(rows):
+        return np.array([[float(any(w in CUES["good"] for w in row.split())), 1.0] for row in rows])
+
+    fitted = model(vectors=encode).fit(texts, labels, rationales=spans)
+    assert fitted.class_weights_.shape[1] == fitted.columns_.n_words + 2
+    assert "vectors" in fitted.explain(texts[0])["kind"].tolist()
+    assert (fitted.predict(texts) == labels).mean() > 0.9
+    with pytest.raises(InputError, match="those given differ"):
+        fitted.set_params(vectors=lambda rows: np.ones((len(rows), 2))).predict(texts)
+
+
+# Texts with a place for praise or blame, the praise, and the blame.
+SCRIPTS = {
+    "Chinese": (["这家店很{}", "味道{}啊", "真的{}极了", "菜都{}"], "好吃", "难吃"),
+    "Japanese": (["料理が{}です", "とても{}店", "{}スープ", "魚は{}"], "美味しい", "まずい"),
+    "German": (["Das Essen war {}.", "{} gekocht!", "Ein {} süßes Dessert", "Suppe: {}"], "großartig", "scheußlich"),
+    "Hindi": (["खाना {} था", "बहुत {} होटल", "सूप {} है", "चाय {}"], "अच्छा", "बुरा"),
+    "emoji": (["the soup {}", "dinner {} tonight", "{} again", "ok {}"], "👍🏽", "💩"),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_trains_predicts_and_explains_with_real_words(script):
+    frames, praise, blame = SCRIPTS[script]
+    texts = [frame.format(word) for frame in frames for word in (praise, blame)]
+    labels = ["+", "-"] * 4
+    spans = [[(frame.index("{}"), frame.index("{}") + len(word))] for frame in frames for word in (praise, blame)]
+    held = [0, 1]
+    rest = [i for i in range(8) if i not in held]
+    fitted = RationaleClassifier(C=0.3, theta_variance=1.0).fit(
+        [texts[i] for i in rest], [labels[i] for i in rest], rationales=[spans[i] for i in rest]
+    )
+    assert fitted.predict([texts[i] for i in held]).tolist() == ["+", "-"]
+    why = fitted.explain(texts[0])
+    first = why["reason"][0]
+    assert first in praise or praise in first
+    assert texts[0][int(why["start"][0]) : int(why["end"][0])] == first
+
+
+@pytest.mark.parametrize("kind", [RationaleClassifier, accord.MaskingSVMClassifier, TokenClassifier])
+def test_every_setting_has_a_rule(kind):
+    assert set(kind.SETTINGS) == set(inspect.signature(kind).parameters)
+    for name, value in kind().get_params().items():
+        assert kind.SETTINGS[name].allows(value), name
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_iter", -3), ("tol", -1), ("C", float("nan")), ("theta_variance", "abc"), ("min_count", 0), ("laziness", -1),
+     ("relevance_thresholds", 3), ("n_inner_folds", 1), ("tokeniser", "letters"), ("transitions", "fancy")],
+)  # fmt: skip
+def test_a_setting_out_of_its_range_is_one_sentence(name, value):
+    with pytest.raises(InputError, match=f"the setting '{name}' of RationaleClassifier must be"):
+        model(**{name: value}).fit(["good film", "bad plot"], ["+", "-"])
 
 
 def test_a_fit_that_is_cut_short_warns():
@@ -309,8 +445,6 @@ def test_texts_that_share_no_word_are_refused():
     (["+", None], None, {}, "row 2 has none"), ([["+"], ["-"]], None, {}, r"shape is \(2, 1\)"),
     (["+", "-"], [(0, 4), None], {}, "whole characters; row 1 has 0"),
     (["+", "-"], [[(0.5, 4)], None], {}, "whole characters; row 1"),
-    (["+", "-"], None, {"phi_variance": 0.0}, "phi_variance must be above 0"),
-    (["+", "-"], None, {"n_inner_folds": 1}, "n_inner_folds must be at least 2"),
 ])  # fmt: skip
 def test_wrong_classes_spans_and_settings_are_refused(y, spans, settings, message):
     with pytest.raises(InputError, match=message):

@@ -6,7 +6,6 @@ from accord.data.rationales import inside_tags
 from accord.errors import InputError
 from accord.rationales.features import (
     Vocabulary,
-    n_grams,
     read_tokens,
     transition_names,
     transition_table,
@@ -20,9 +19,14 @@ def test_the_vocabulary_keeps_types_that_occur_often_enough():
     assert_array_equal(vocabulary.presence([["b", "b", "c"], [], ["a"]]).toarray(), [[0, 1], [0, 0], [1, 0]])
 
 
-def test_n_grams_join_neighbours():
-    assert n_grams(["not", "so", "good"], 2) == ["not so", "so good"]
-    assert n_grams(["one"], 2) == []
+def test_n_grams_join_neighbours_and_characters_of_scripts_without_spaces():
+    tokens = read_tokens(["not so good", "one", "好吃的 ok"])
+    assert tokens.n_grams(0, 2, 2) == [(0, "not so"), (1, "so good")]
+    assert tokens.n_grams(0, 2, 1) == []
+    assert tokens.n_grams(1, 2, 2) == []
+    assert tokens.n_grams(2, 2, 1) == [(0, "好吃"), (1, "吃的")]
+    assert tokens.n_grams(2, 3, 1) == [(0, "好吃的")]
+    assert tokens.n_grams(2, 2, 2)[-1] == (2, "的 ok")
 
 
 def test_tokens_keep_their_characters():
@@ -83,10 +87,6 @@ def test_syntactic_boundaries_are_the_largest_that_end_or_start_and_the_smallest
 def test_settings_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="needs a parser"):
         read_tokens(["a"], transitions="syntax")
-    with pytest.raises(InputError, match="plain, words, syntax"):
-        read_tokens(["a"], transitions="fancy")
-    with pytest.raises(InputError, match="words, whitespace"):
-        read_tokens(["a"], tokeniser="letters")
     with pytest.raises(InputError, match="row 2 is NoneType"):
         read_tokens(["a", None])
     with pytest.raises(InputError, match="inside its text of 1 tokens"):

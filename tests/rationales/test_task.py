@@ -1,4 +1,7 @@
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
@@ -7,6 +10,7 @@ from accord.rationales.task import ask, explain, predict, train
 from accord.workflows import explain as explain_verb
 from accord.workflows import predict as predict_verb
 from accord.workflows import train as train_verb
+from accord.workflows.export import write_frame
 
 TEXTS = ["a superb film", "a dull film", "superb and warm", "dull and weak", "a warm plot", "a weak plot", "no class"]
 LABELS = ["+", "-", "+", "-", "+", "-"]
@@ -33,17 +37,33 @@ def project(*, marked=4, labelled=6, more=()):
 def test_a_project_is_trained_saved_and_applied(tmp_path):
     saved = train_verb.train(project(), tmp_path / "model.accord", settings=SETTINGS, progress=quiet)
     table = predict_verb.predict(saved, project())
-    assert table.columns.tolist() == ["item_id", "label", "probability", "highlights"]
+    assert table.columns.tolist() == ["item_id", "label", "probability", "given", "p.+", "p.-", "highlights"]
+    assert table["given"].tolist() == [True] * 6 + [False]
+    assert np.allclose(table[["p.+", "p.-"]].sum(axis=1), 1)
     assert table["label"].tolist()[:6] == LABELS
     assert ((table["probability"] >= 0.5) & (table["probability"] <= 1)).all()
     why = explain_verb.explain(saved, project(), "t0")
+    assert why.columns.tolist() == ["reason", "effect", "kind"]
+    assert why.attrs["label"] == "+"
     assert why["reason"][0] == "superb"
     assert why["effect"][0] > 0
 
 
 def test_highlights_point_into_the_text():
     found = predict(train(project(), {**SETTINGS, "C": 1.0}, quiet), project())
-    assert found["highlights"].str.fullmatch(r"(\d+:\d+( \d+:\d+)*)?").all()
+    for text, spans in zip(TEXTS, found["highlights"], strict=True):
+        assert all(text[start:end] == quote for start, end, quote in spans)
+
+
+def test_highlights_are_written_flat_and_as_records(tmp_path):
+    found = predict(train(project(), {**SETTINGS, "C": 1.0}, quiet), project())
+    found.at[0, "highlights"] = [(2, 8, "superb")]
+    for form in ("csv", "jsonl", "parquet"):
+        write_frame(found, tmp_path / f"found.{form}")
+    assert json.loads(pd.read_csv(tmp_path / "found.csv")["highlights"][0]) == [[2, 8, "superb"]]
+    assert pd.read_json(tmp_path / "found.jsonl", lines=True)["highlights"][0] == [[2, 8, "superb"]]
+    (record,) = pd.read_parquet(tmp_path / "found.parquet")["highlights"][0]
+    assert record == {"start": 2, "end": 8, "quote": "superb"}
 
 
 def test_the_annotator_of_the_project_is_kept():
@@ -53,7 +73,7 @@ def test_the_annotator_of_the_project_is_kept():
 def test_without_highlights_the_classes_alone_are_learnt():
     model = train(project(marked=0), SETTINGS, quiet)
     assert "highlights" not in predict(model, project(marked=0))
-    assert np.isnan(explain(model, project(), "t1")["p_highlight"]).all()
+    assert explain(model, project(), "t1")["kind"].unique().tolist() == ["word"]
 
 
 def test_ask_names_texts_with_a_class_and_no_highlights():
@@ -75,9 +95,19 @@ def test_a_highlight_for_a_class_that_nobody_gave_the_text_is_refused():
         train(project(more=[("span", "t1", "+", 2, 6)]), SETTINGS, quiet)
 
 
-def test_a_highlight_for_a_class_that_was_outvoted_is_left_out():
-    outvoted = [("label", "t4", "-", None, None), ("span", "t4", "-", 0, 1)]
-    plain, more = train(project(), SETTINGS, quiet), train(project(more=outvoted), SETTINGS, quiet)
-    assert (more.class_weights_ == plain.class_weights_).all()
+def test_a_highlight_for_a_class_that_was_outvoted_is_a_reason_for_that_class():
+    votes = [("label", "t4", "+", None, None), ("label", "t4", "-", None, None)]
+    plain = train(project(more=votes), SETTINGS, quiet)
+    more = train(project(more=[*votes, ("span", "t4", "-", 7, 11)]), SETTINGS, quiet)  # "plot" speaks for "-"
+    column = more.columns_.words[0].tolist().index("plot")
+    negative = more.classes_.tolist().index("-")
+    assert more.class_weights_[negative, column] > plain.class_weights_[negative, column] + 1e-3
     named = [("span", "t4", "+", 2, 6), ("span", "t5", "a tag that is no class", 2, 6)]
     assert train(project(more=named), SETTINGS, quiet).unmarked_.tolist() == []
+
+
+def test_somebody_who_marked_nothing_is_that_somebody():
+    read = [("span", "t4", None, None, None), ("span", "t5", None, None, None)]
+    model = train(project(more=read), SETTINGS, quiet)
+    assert model.annotators_.tolist() == ["ann"]
+    assert model.n_annotated_ == 6

@@ -20,12 +20,12 @@ from sklearn.linear_model import LogisticRegression
 
 import synthetic
 from accord import AspectRanker, CollectiveClassifier, PreferenceRanker, RationaleClassifier, ThreadClassifier
-from accord.aspects import field_fit as aspect_crf
+from accord.aspects import field as aspect_crf
 from accord.cli.main import main
 from accord.errors import InputError
 from accord.fitting import blocked_crf
 from accord.pairs.process import blocked_votes
-from accord.rationales import blocked_texts
+from accord.rationales import marked_texts
 from accord.scale import Workers, joblib_on, map_blocks
 from accord.store.models import save_model
 from accord.threads import local
@@ -77,7 +77,7 @@ def small_blocks():
     """Blocks so small that the data are several of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocked_crf, "BLOCK_COST", 150)
-        patch.setattr(blocked_texts, "BLOCK_COST", 800)
+        patch.setattr(marked_texts, "BLOCK_COST", 800)
         patch.setattr(local, "BLOCK_ENTRIES", 300)
         patch.setattr(aspect_crf, "BLOCK_TEXTS", 25)
         patch.setattr(blocked_votes, "CHUNK", 30)

@@ -57,14 +57,20 @@ def _pairs(features: str = "given", **settings: Any) -> Case:
         made = "ext" if features == "vectors" else features
         settings["features"] = ArgumentFeatures(features=made, vectors=vectors)
     voter = votes.annotators[votes.annotator]
+    shown = X["left"].to_numpy() if settings.get("position_bias") else None
 
     def fit() -> Any:
-        return PreferenceRanker(max_iter=2, **settings).fit(X, votes.value, items=items, annotator=voter)
+        return PreferenceRanker(max_iter=2, **settings).fit(
+            X, votes.value, items=items, annotator=voter, shown_left=shown
+        )
 
     def predict(model: Any) -> list[Any]:
         said = [model.predict_proba(X), model.rank(), model.hyperparameters_]
         if settings.get("inference") is None:
-            said.append(model.partial_fit(X[:3], votes.value[:3], annotator=voter[:3]).predict_proba(X))
+            first = None if shown is None else shown[:3]
+            said.append(
+                model.partial_fit(X[:3], votes.value[:3], annotator=voter[:3], shown_left=first).predict_proba(X)
+            )
         return said
 
     return Case(_name("pairs", **{**settings, "features": features}), "pairs", fit, predict)
@@ -156,7 +162,7 @@ CASES: tuple[Case, ...] = (
     _pairs("ext"),
     _pairs("ling"),
     _pairs("vectors"),
-    _pairs(reliability="em", ties="margin", position_bias=True),
+    _pairs(reliability="learned", ties="margin", position_bias=True),
     _pairs(inference="svi", n_inducing=8, n_epochs=1),
     _pairs(inference="laplace"),
     _pairs(kernel="matern_product", combine="product", ard=True),
@@ -180,7 +186,7 @@ CASES: tuple[Case, ...] = (
     _aspects(model="ordinal_crf", training="joint"),
     _aspects(model="ordinal_crf", ngram_range=(1, 2)),
     _links(),
-    *(_links(training=name) for name in ("dual", "joint", "auto")),
+    *(_links(training=name) for name in ("joint",)),
     *(_links(inference=name) for name in ("lbp", "min_cut")),
     *(_links(content=model) for model in (LogisticRegression(), LinearSVC(), SGDClassifier(loss="log_loss"))),
     *(_links(content=model) for model in (RidgeClassifier(), MultinomialNB(), ComplementNB(), BernoulliNB())),

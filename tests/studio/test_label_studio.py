@@ -209,7 +209,7 @@ def test_labels_are_suggested_for_known_and_new_texts(studio, name):
     if name == "cafe-notes":
         marks = [part["value"] for part in results[0]["result"] if part["type"] == "labels"]
         assert all(text[value["start"] : value["end"]] == value["text"] for value in marks)
-        assert {f"{value['start']}:{value['end']}" for value in marks} == set(rows[0].get("highlights", "").split())
+        assert [[v["start"], v["end"], v["text"]] for v in marks] == [list(span) for span in rows[0]["highlights"]]
 
 
 @ON_ONE_DATABASE

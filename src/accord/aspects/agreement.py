@@ -15,15 +15,8 @@ from numba import njit
 from scipy.special import logit
 from sklearn.svm import LinearSVC
 
-from accord.aspects.ordinal import (
-    OrdinalLogits,
-    fit_calibration,
-    fit_logits,
-    fit_stacked,
-    folds,
-    ordinal_probabilities,
-    rank_probabilities,
-)
+from accord.aspects.logits import fit_calibration, fit_logits
+from accord.aspects.ordinal import OrdinalLogits, fit_stacked, folds, ordinal_probabilities, rank_probabilities
 from accord.aspects.prank import train_prank
 from accord.typing import AnyArray, FloatArray, IntArray
 
@@ -134,6 +127,7 @@ def fit_agreement(
     penalty: float = 0.1,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     ordinal: tuple[OrdinalLogits, FloatArray] | None = None,
 ) -> AgreementModel:
     """Fit the agreement model.
@@ -151,6 +145,8 @@ def fit_agreement(
         L2 strength of the words' weights.
     n_folds : int
     rng : numpy.random.Generator
+    texts : int array of shape (n_texts,), optional
+        Rows with the same code are held out together.
     ordinal : (OrdinalLogits, array), optional
         A stacked ordinal model and its out-of-fold logits, if they are at hand.
 
@@ -161,11 +157,13 @@ def fit_agreement(
     x = sp.csr_array(x, dtype=np.float64)
     labels = agreement_labels(ranks)
     known = labels >= 0
-    stacked, held_out = ordinal or fit_stacked(x, ranks, n_ranks=n_ranks, penalty=penalty, n_folds=n_folds, rng=rng)
+    stacked, held_out = ordinal or fit_stacked(
+        x, ranks, n_ranks=n_ranks, penalty=penalty, n_folds=n_folds, rng=rng, texts=texts
+    )
     (n, d), m = x.shape, ranks.shape[1]
     words, distance = np.zeros(n), np.zeros(n) if contrast else None
     weights, bias, relative = np.zeros(d), 0.0, np.zeros((d, m)) if contrast else None
-    parts = list(folds(n, n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
     for train, test in parts:
         seen = train[known[train]]
         w, b = LEARNERS[learner](x[seen], labels[seen], penalty, rng) if len(seen) else (np.zeros(d), 0.0)

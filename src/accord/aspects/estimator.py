@@ -1,6 +1,8 @@
 """Aspects: the scores that a text gives to several aspects, decided together."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,21 +15,29 @@ from accord.aspects.agreement import (
     LEARNERS,
     AgreementModel,
     agreement_labels,
-    agreement_reasons,
     agreement_scores,
     fit_agreement,
 )
-from accord.aspects.features import PhraseFeatures, as_matrix, aspect_names, check_enough, given_ranks, is_matrix
-from accord.aspects.field import (
+from accord.aspects.features import (
+    PhraseFeatures,
+    as_matrix,
+    aspect_names,
+    check_enough,
+    content_order,
+    given_annotators,
+    given_ranks,
+    is_matrix,
+)
+from accord.aspects.field import aspect_graph, clamped, is_exact, joint_log_likelihood, with_marginals
+from accord.aspects.field_fit import (
     EDGES,
     AspectCRF,
+    Coupling,
     Edges,
     Whitening,
-    aspect_graph,
-    clamped,
+    choose_marginals,
     crf_scores,
     fit_aspect_crf,
-    joint_log_likelihood,
     whitened,
     whitening,
 )
@@ -40,6 +50,7 @@ from accord.aspects.ordinal import (
     mode_ranks,
     ordinal_logits,
     ordinal_probabilities,
+    rank_probabilities,
 )
 from accord.aspects.prank import (
     ALPHAS,
@@ -51,6 +62,8 @@ from accord.aspects.prank import (
     fit_good_grief,
     good_grief_ranks,
 )
+from accord.aspects.reasons import reasons_of
+from accord.aspects.scorers import Scorers, split_scorers, with_scorers
 from accord.data.tables import as_frame, is_table
 from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import normalise_log, sigmoid
@@ -59,7 +72,8 @@ from accord.evaluation.metrics import ranking_loss
 from accord.fitting.settings import Choice, Flag, Many, Number, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.texts.rows import as_texts
-from accord.typing import FloatArray, IntArray
+from accord.texts.vectors import FittedVectors, check_vectors
+from accord.typing import FloatArray, IntArray, ObjectArray
 
 __all__ = ["AspectRanker"]
 
@@ -67,6 +81,7 @@ Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "o
 PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
 ORDINALS = ("ordinal", "ordinal_crf")
 DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
+_MOST_COUPLED = 10  # ranks; with more, aspects see each other's words and scores in the stacked nodes alone
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
 
@@ -76,22 +91,27 @@ class AspectRanker(WithWorkers, BaseEstimator):
     Parameters
     ----------
     model : {"ordinal_crf", "ordinal", "good_grief", "good_grief_decode", "sim", "prank"}
-        The default is a conditional random field over the aspects whose nodes are stacked ordinal logits; "ordinal" is
-        its nodes alone. "prank" ranks each aspect on its own; "sim" adds the other aspects' scores; "good_grief" trains
-        and decodes jointly with an agreement model [SB07], "good_grief_decode" only decodes so.
+        The default is a conditional random field over the aspects whose nodes are stacked ordinal logits; its own
+        marginals are taken where they are better than those of the nodes on texts that were held out, and else it keeps
+        the nodes' marginals and adds how the aspects hang together. "ordinal" is its nodes alone.
+        "prank" ranks each aspect on its own; "sim" adds the aspects' scores by similarity; "good_grief" trains and
+        decodes jointly with an agreement model [SB07], "good_grief_decode" only decodes so.
     n_ranks : int
         k, the highest rank.
     aspects : sequence of str, optional
         Names of the aspects; by default the columns of ``y``.
     ngram_range, min_texts
         Of texts: lengths of phrases, and the fewest training texts that a phrase must be in.
+    vectors : str, path or callable, optional
+        Vectors of texts beside their phrases, as :func:`~accord.texts.vectors.open_vectors` understands them.
     nodes : {"stacked", "cumulative", "all_threshold"}
         Ordinal models: cumulative logits calibrated out of fold on all aspects' scores; the plain logits, with separate
         weights a threshold; one weight vector an aspect.
     penalty : float or sequence of float
         L2 strength of text weights; of several, the one with the least out-of-fold loss.
     stack_penalty, edge_penalty : float
-        L2 strengths of the second stage of stacking, and of the field's edges.
+        L2 strengths of what each threshold adds to the second stage of stacking (and to the nodes of the field), and of
+        what each pair of aspects adds to the edges that all pairs share.
     edges : {"full", "near", "none"}
         Of the field: a weight for every two ranks of every two aspects; for same, near and apart; none.
     training : {"two_stage", "joint"}
@@ -122,8 +142,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
         Mean of all perceptron iterates, or the last one.
     n_orders : int
         Perceptrons trained in this many orders of the texts and averaged.
-    n_folds : int
-        Of every cross-fit.
+    n_folds : int, optional
+        Of every cross-fit; by default 10 with fewer than 500 texts and 5 with more.
     development_fraction : float
         Share of the training texts to choose on where ``fit`` is given no development texts.
     n_jobs : int, optional
@@ -132,6 +152,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
     client : str or distributed.Client, optional
         The address of a Dask scheduler, or a client of one, to do so on a cluster.
     random_state : int, Generator or None
+        What draws folds and orders. The rows are put in an order of their own before, so that their order does not
+        matter.
 
     Attributes
     ----------
@@ -139,6 +161,10 @@ class AspectRanker(WithWorkers, BaseEstimator):
     ranker_ : GoodGrief or OrdinalLogits
     agreement_ : AgreementModel or None
     crf_ : AspectCRF or None
+    coupling_ : Coupling or None
+        Loss of nodes and field on held-out texts, and which marginals are taken.
+    scorers_ : Scorers or None
+        How much higher each annotator scores than the average one; ``scorers_.to_table()`` says it in ranks.
 
     Examples
     --------
@@ -155,6 +181,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         "aspects": Many(Choice((), kinds=(str,)), none=True),
         "ngram_range": Many(Number(1, whole=True)),
         "min_texts": Number(1, whole=True),
+        "vectors": Choice((), kinds=(object,), none=True),
         "nodes": Choice(NODES),
         "penalty": Many(Number(0, above=True), one=True),
         "stack_penalty": Number(0),
@@ -171,7 +198,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         "update": Choice(RULES),
         "averaged": Flag(),
         "n_orders": Number(1, whole=True),
-        "n_folds": Number(2, whole=True),
+        "n_folds": Number(2, whole=True, none=True),
         "development_fraction": Number(0, 1, above=True, below=True),
         "n_jobs": Number(whole=True, none=True),
         "client": Choice((), kinds=(object,), none=True),
@@ -186,11 +213,12 @@ class AspectRanker(WithWorkers, BaseEstimator):
         aspects: Sequence[str] | None = None,
         ngram_range: tuple[int, int] = (1, 2),
         min_texts: int = 3,
+        vectors: Any = None,
         nodes: str = "stacked",
         penalty: float | Sequence[float] = 0.1,
-        stack_penalty: float = 10.0,
+        stack_penalty: float = 30.0,
         edges: Edges = "full",
-        edge_penalty: float = 1.0,
+        edge_penalty: float = 3.0,
         training: str = "two_stage",
         decoding: str = "median",
         agreement: str | AgreementModel | None = None,
@@ -202,17 +230,18 @@ class AspectRanker(WithWorkers, BaseEstimator):
         update: UpdateRule = "crammer_singer",
         averaged: bool = True,
         n_orders: int = 5,
-        n_folds: int = 5,
+        n_folds: int | None = None,
         development_fraction: float = 0.125,
         n_jobs: int | None = None,
         client: Any = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.model = model
         self.n_ranks = n_ranks
         self.aspects = aspects
         self.ngram_range = ngram_range
         self.min_texts = min_texts
+        self.vectors = vectors
         self.nodes = nodes
         self.penalty = penalty
         self.stack_penalty = stack_penalty
@@ -237,14 +266,20 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, *, development: tuple[Any, Any] | None = None) -> "AspectRanker":
+    def fit(
+        self, X: Any, y: Any, *, annotator: Any = None, development: tuple[Any, Any] | None = None
+    ) -> "AspectRanker":
         """Learn from texts and their ranks.
 
         Parameters
         ----------
         X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+            A text that several people scored comes once for each of them.
         y : array or table of shape (n_texts, n_aspects)
             Ranks 1..n_ranks; 0 or nan is missing. One aspect may come as shape (n_texts,).
+        annotator : sequence of shape (n_texts,), optional
+            Who gave the ranks of each row (None where it is not known). Ordinal models then learn who is harsh and who
+            is lenient; what is predicted is the rank that an average scorer would give.
         development : (X, y), optional
             Texts on which perceptron models choose α and the number of passes.
         """
@@ -254,29 +289,65 @@ class AspectRanker(WithWorkers, BaseEstimator):
         self.flat_ = np.ndim(y) == 1
         self.aspects_ = aspect_names(y, self.aspects)
         ranks = self._ranks(y)
-        self.phrases_ = (
-            None if is_matrix(X) else PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
-        )
-        x = as_matrix(X) if self.phrases_ is None else self.phrases_.fit_transform(as_texts(X))
+        self.phrases_: PhraseFeatures | None = None
+        self.vectors_: FittedVectors | None = None
+        self.scale_ = 1.0
+        x = self._fit_features(X)
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
         check_enough(ranks, self.aspects_)
-        scored = (ranks > 0).any(axis=1)
-        x, ranks = x[scored], ranks[scored]
+        scored = np.flatnonzero((ranks > 0).any(axis=1))
+        names = given_annotators(annotator, len(ranks))[scored]
+        order, texts, who = content_order(x[scored], ranks[scored], names)
+        self._order, self._n_rows = scored[order], len(ranks)
+        x, ranks, texts, who = x[self._order], ranks[self._order], texts[order], who[order]
         self.ranker_: Any = None  # GoodGrief or OrdinalLogits; None after end-to-end training
         self.agreement_: AgreementModel | None = None
         self.whitening_: Whitening | None = None
         self.crf_: AspectCRF | None = None
+        self.coupling_: Coupling | None = None
+        self.scorers_: Scorers | None = None
         if self.model in PERCEPTRONS:
+            if annotator is not None:
+                raise InputError(f"model={self.model!r} cannot tell scorers apart. {_CURE_PROBABILITIES}")
             held = None if development is None else (self._features(development[0]), self._ranks(development[1]))
-            self._fit_perceptron(x, ranks, held, rng)
+            self._fit_perceptron(x, ranks, texts, held, rng)
         else:
-            self._fit_ordinal(x, ranks, rng)
+            self._fit_ordinal(x, ranks, texts, who, names[order], rng)
+        del self._order, self._n_rows
         return self
 
+    def _fit_features(self, X: Any) -> Any:
+        if is_matrix(X):
+            if self.vectors is not None:
+                raise InputError("vectors are of texts; X is a matrix of features. Give texts, or leave vectors out.")
+            x = as_matrix(X)
+            # Rows of length one on average: strengths and agreement scores are in these units.
+            square = float((x.data**2).sum()) / max(1, x.shape[0])
+            self.scale_ = np.sqrt(square) if square > 0 else 1.0
+            return x / self.scale_
+        texts = as_texts(X)
+        self.phrases_ = PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
+        x = self.phrases_.fit_transform(texts)
+        if self.vectors is None:
+            return x
+        self.vectors_ = FittedVectors.of(self.vectors)
+        return self._with_vectors(x, texts)
+
+    def _with_vectors(self, x: Any, texts: list[str]) -> Any:
+        if self.vectors_ is None:
+            return x
+        given = self.vectors if callable(self.vectors) or not self.vectors_.name else None
+        return sp.csr_array(sp.hstack([x, sp.csr_array(self.vectors_.encode(given, texts))]))
+
     def _fit_perceptron(
-        self, x: Any, ranks: IntArray, development: tuple[Any, IntArray] | None, rng: np.random.Generator
+        self,
+        x: Any,
+        ranks: IntArray,
+        texts: IntArray,
+        development: tuple[Any, IntArray] | None,
+        rng: np.random.Generator,
     ) -> None:
         agree: FloatArray = np.zeros(len(ranks))
         alphas: tuple[float, ...] = (0.0,)
@@ -285,8 +356,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
             if self._is_oracle:
                 agree = _oracle_scores(agreement_labels(ranks))
             else:
-                self.agreement_ = self._fit_agreement(x, ranks, rng, None)
-                agree = self.agreement_.held_out - self.agreement_.prior
+                self.agreement_, held_out = self._fit_agreement(x, ranks, texts, rng, None)
+                agree = held_out - self.agreement_.prior
         settings: dict[str, Any] = {
             "n_ranks": self.n_ranks,
             "n_epochs": self.n_epochs,
@@ -312,60 +383,91 @@ class AspectRanker(WithWorkers, BaseEstimator):
             return "apart"
         return "joint" if self.training == "joint" or isinstance(self.alpha, int | float) else "chosen"
 
-    def _fit_ordinal(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> None:
-        penalty = self._penalty(x, ranks, rng)
+    def _fit_ordinal(
+        self, x: Any, ranks: IntArray, texts: IntArray, who: IntArray, names: ObjectArray, rng: np.random.Generator
+    ) -> None:
+        m = ranks.shape[1]
+        penalty = self._penalty(x, ranks, texts, rng)
         if self.model == "ordinal_crf" and self.training == "joint":
             self.crf_ = fit_aspect_crf(
                 x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty,
                 workers=self._workers,
             )  # fmt: skip
-        else:
-            self.ranker_, held_out = fit_nodes(
-                self.nodes, x, ranks, n_ranks=self.n_ranks, penalty=penalty, stack_penalty=self.stack_penalty,
-                n_folds=self._folds(ranks), rng=rng, workers=self._workers,
-            )  # fmt: skip
-            if self.model == "ordinal":
-                return
-            evidence = None
-            if self.agreement is not None and ranks.shape[1] > 1:
-                self.agreement_ = self._fit_agreement(x, ranks, rng, (self.ranker_, held_out))
-                evidence = self.agreement_.held_out[:, None]
-            self.whitening_ = whitening(held_out)
-            self.crf_ = fit_aspect_crf(
-                whitened(self.whitening_, held_out), ranks, n_ranks=self.n_ranks, edges=self.edges,
-                agreement=evidence, penalty=self.stack_penalty, edge_penalty=self.edge_penalty,
-                workers=self._workers,
-            )  # fmt: skip
-        warn_unconverged("The field over aspects", self.crf_.convergence, cure="Raise edge_penalty.", stacklevel=4)
+            self._warn_field()
+            return
+        several = int(who.max(initial=-1)) > 0
+        ranker, held_out = fit_nodes(
+            self.nodes, with_scorers(x, who, penalty) if several else x, ranks, n_ranks=self.n_ranks, penalty=penalty,
+            stack_penalty=self.stack_penalty, n_folds=self._folds(texts), rng=rng, texts=texts, workers=self._workers,
+        )  # fmt: skip
+        if several:
+            ranker, self.scorers_ = split_scorers(ranker, x, who, names, self.aspects_, penalty)
+        self.ranker_ = ranker
+        if self.model == "ordinal" or m == 1 or self.n_ranks > _MOST_COUPLED:
+            return
+        evidence = None
+        if self.agreement is not None:
+            self.agreement_, scores = self._fit_agreement(x, ranks, texts, rng, (self.ranker_, held_out))
+            evidence = scores[:, None]
+        self.whitening_ = whitening(held_out)
+        inputs, log_p = whitened(self.whitening_, held_out), np.log(rank_probabilities(held_out, m))
+        fit = partial(
+            fit_aspect_crf, n_ranks=self.n_ranks, edges=self.edges, penalty=self.stack_penalty,
+            edge_penalty=self.edge_penalty, workers=self._workers,
+        )  # fmt: skip
+        self.crf_ = fit(inputs, ranks, offset=log_p, agreement=evidence)
+        self._warn_field()
+        self.coupling_ = choose_marginals(
+            fit, inputs, log_p, evidence, ranks, texts=texts, decode=DECODERS[self.decoding], rng=rng
+        )
+
+    def _warn_field(self) -> None:
+        if self.crf_ is not None:
+            warn_unconverged("The field over aspects", self.crf_.convergence, cure="Raise edge_penalty.", stacklevel=5)
 
     def _fit_agreement(
-        self, x: Any, ranks: IntArray, rng: np.random.Generator, ordinal: tuple[OrdinalLogits, FloatArray] | None
-    ) -> AgreementModel:
+        self,
+        x: Any,
+        ranks: IntArray,
+        texts: IntArray,
+        rng: np.random.Generator,
+        ordinal: tuple[OrdinalLogits, FloatArray] | None,
+    ) -> tuple[AgreementModel, FloatArray]:
+        """The model, and the out-of-fold log odds of the rows in their own order."""
         if isinstance(self.agreement, AgreementModel):
-            if len(self.agreement.held_out) != len(ranks):
+            held_out = self.agreement.held_out
+            if len(held_out) != self._n_rows:
                 raise InputError(
-                    f"a fitted agreement model must come from the same {len(ranks)} texts; it was fitted on "
-                    f"{len(self.agreement.held_out)}."
+                    f"a fitted agreement model must come from the same {self._n_rows} texts; it was fitted on "
+                    f"{len(held_out)}."
                 )
-            return self.agreement
+            return self.agreement, held_out[self._order]
         if self._is_oracle:
             raise InputError("agreement='oracle' is for Good Grief; the field over aspects needs a learner or None.")
-        return fit_agreement(
+        model = fit_agreement(
             x, ranks, n_ranks=self.n_ranks, learner=self.agreement or "logistic", contrast=self.contrast,
-            penalty=self._penalty(x, ranks, rng), n_folds=self._folds(ranks), rng=rng, ordinal=ordinal,
+            penalty=self._penalty(x, ranks, texts, rng), n_folds=self._folds(texts), rng=rng, texts=texts,
+            ordinal=ordinal,
         )  # fmt: skip
+        scores = model.held_out
+        as_given = np.full(self._n_rows, model.prior)
+        as_given[self._order] = scores
+        return replace(model, held_out=as_given), scores
 
-    def _penalty(self, x: Any, ranks: IntArray, rng: np.random.Generator) -> float:
+    def _penalty(self, x: Any, ranks: IntArray, texts: IntArray, rng: np.random.Generator) -> float:
         if isinstance(self.penalty, int | float):
             return float(self.penalty)
-        return choose_penalty(x, ranks, tuple(self.penalty), n_ranks=self.n_ranks, n_folds=self._folds(ranks), rng=rng)
+        return choose_penalty(
+            x, ranks, tuple(self.penalty), n_ranks=self.n_ranks, n_folds=self._folds(texts), rng=rng, texts=texts
+        )
 
-    def _folds(self, ranks: IntArray) -> int:
-        return min(self.n_folds, len(ranks))
+    def _folds(self, texts: IntArray) -> int:
+        n = int(texts.max()) + 1
+        return min(self.n_folds or (10 if n < 500 else 5), n)
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any, *, known: Any = None, all_equal: Any = None) -> IntArray:
+    def predict(self, X: Any, *, known: Any = None, all_equal: Any = None, annotator: Any = None) -> IntArray:
         """Ranks of texts, shape (n_texts, n_aspects).
 
         Parameters
@@ -375,43 +477,46 @@ class AspectRanker(WithWorkers, BaseEstimator):
             Ranks that are known already (0 or nan elsewhere): they stay, and the field infers the others from them.
         all_equal : bool array of shape (n_texts,), optional
             With ``agreement="oracle"``: whether all ranks are equal in truth.
+        annotator : sequence of shape (n_texts,), optional
+            Whose ranks to predict; by default, and for people who are not in training, those of an average scorer.
         """
         check_is_fitted(self, "aspects_")
-        ranks = self._decoded(self._features(X), known, all_equal)
+        ranks = self._decoded(self._features(X), known, all_equal, annotator)
         return ranks[:, 0] if self.flat_ else ranks
 
-    def _decoded(self, x: Any, known: Any = None, all_equal: Any = None) -> IntArray:
+    def _decoded(self, x: Any, known: Any = None, all_equal: Any = None, annotator: Any = None) -> IntArray:
         if self.model in ORDINALS:
-            return DECODERS[self.decoding](self._marginals(x, known)[0])
+            return DECODERS[self.decoding](self._probabilities(x, known, annotator))
         self._refuse_known(known)
         labels = None if all_equal is None else np.asarray(all_equal).astype(np.int8)
         return good_grief_ranks(self.ranker_, x, self._agreement(x, labels))
 
-    def predict_proba(self, X: Any, *, known: Any = None) -> FloatArray:
+    def predict_proba(self, X: Any, *, known: Any = None, annotator: Any = None) -> FloatArray:
         """Probability of every rank, shape (n_texts, n_aspects, n_ranks); given the ranks in ``known``."""
         self._need_probabilities("probabilities of ranks")
-        nodes = self._marginals(self._features(X), known)[0]
-        return nodes[:, 0] if self.flat_ else nodes
+        p = self._probabilities(self._features(X), known, annotator)
+        return p[:, 0] if self.flat_ else p
 
-    def predict_all_equal(self, X: Any, *, known: Any = None) -> FloatArray:
+    def predict_all_equal(self, X: Any, *, known: Any = None, annotator: Any = None) -> FloatArray:
         """Probability that all aspects have the same rank, shape (n_texts,)."""
         check_is_fitted(self, "aspects_")
         x = self._features(X)
         if self.model in ORDINALS:
-            return self._marginals(x, known)[1]
+            nodes, equal = self._field(x, annotator)
+            return self._joint(self._clamped(nodes, known), equal)[1]
         self._refuse_known(known)
         if self.agreement_ is None:
             raise InputError(f"model={self.model!r} has no agreement model. Use 'good_grief' or 'ordinal_crf'.")
         return sigmoid(agreement_scores(self.agreement_, x))
 
-    def log_likelihood(self, X: Any, y: Any) -> FloatArray:
+    def log_likelihood(self, X: Any, y: Any, *, annotator: Any = None) -> FloatArray:
         """Joint log probability of the known ranks of each text, shape (n_texts,)."""
         self._need_probabilities("a likelihood")
         x, ranks = self._features(X), self._ranks(y)
-        nodes, equal = self._field(x)
+        nodes, equal = self._field(x, annotator)
         if self.crf_ is not None:
             return joint_log_likelihood(nodes, self.crf_.pair_scores, equal, ranks)
-        own = np.take_along_axis(nodes, np.maximum(ranks - 1, 0)[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        own = np.take_along_axis(nodes, np.maximum(ranks - 1, 0)[:, :, None], axis=2)[:, :, 0]
         return np.where(ranks > 0, own, 0.0).sum(axis=1)
 
     def score(self, X: Any, y: Any) -> float:
@@ -419,7 +524,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         ranks = self._ranks(y)
         return -ranking_loss(ranks, np.asarray(self.predict(X)).reshape(ranks.shape))
 
-    def explain(self, text: Any, *, aspect: str | None = None, n_words: int = 10) -> pd.DataFrame:
+    def explain(self, text: Any, *, aspect: str | None = None, known: Any = None, n_words: int = 10) -> pd.DataFrame:
         """Why one text is ranked as it is.
 
         Parameters
@@ -427,93 +532,82 @@ class AspectRanker(WithWorkers, BaseEstimator):
         text : str, or array or sparse row of shape (1, n_features)
         aspect : str, optional
             Explain this aspect only; by default every aspect, and each reason names its own.
+        known : sequence of shape (n_aspects,), optional
+            Ranks of the text that are known; an aspect is explained by its words and by the known ranks of the others.
         n_words : int
             The most words that are shown for an aspect.
 
         Returns
         -------
         table with the columns reason, effect, kind, strongest first
-            The effect of a ``word`` is how much higher the expected rank is with it than without it, the field between
-            the aspects included (for perceptron rankers: what it adds to the score). ``aspects`` is what the other
-            aspects add to the expected rank of one of them. ``agreement`` is what speaks for (above 0) and against
+            The effect of a ``word`` is how much higher the expected rank is with it than without it, under the model
+            that predicts, the field between the aspects included (for perceptron rankers: what it adds to the score);
+            ``vectors`` are all vectors of the text together. ``aspect`` is what a known rank of another aspect adds to
+            the expected rank. ``agreement`` is what speaks for (above 0) and against
             (below 0) equal ranks, in log odds. The ranks that are explained are ``table.attrs["label"]``.
         """
         check_is_fitted(self, "aspects_")
         x = self._features([text] if isinstance(text, str) else text)
-        if x.shape[0] != 1:
-            raise InputError(f"explain takes one text at a time; got {x.shape[0]}.")
-        if aspect is not None and aspect not in self.aspects_:
-            raise InputError(f"the aspects of this model are {', '.join(self.aspects_)}; {aspect!r} is none of them.")
-        x = sp.csr_array(x)
-        names = self._feature_names(x.indices)
-        effects, pulls = self._effects(x)
-        shown = [a for a, name in enumerate(self.aspects_) if aspect in (None, name)]
-        rows: list[tuple[str, float, str]] = []
-        for a in shown:
-            of = "" if aspect is not None else f"{self.aspects_[a]}: "
-            for i in np.argsort(-np.abs(effects[:, a]), kind="stable")[:n_words]:
-                rows.append((f"{of}{names[i]}", float(effects[i, a]), "word"))
-            if pulls is not None:
-                rows.append((f"{of}the other aspects", float(pulls[a]), "aspects"))
-        if self.agreement_ is not None:
-            found = agreement_reasons(self.agreement_, x, names, self.aspects_, n_words)
-            rows += [(f"equal ranks: {evidence}", effect, "agreement") for evidence, effect in found]
-        table = pd.DataFrame(rows, columns=["reason", "effect", "kind"]).astype({"effect": np.float64})
-        table = table.sort_values("effect", key=np.abs, ascending=False, kind="stable", ignore_index=True)
-        ranks = np.atleast_2d(self._decoded(x))[0]
-        table.attrs["label"] = ", ".join(f"{self.aspects_[a]} {ranks[a]}" for a in shown)
-        return table
-
-    def _feature_names(self, features: IntArray) -> Any:
-        if self.phrases_ is not None:
-            return self.phrases_.get_feature_names_out()[features]
-        return np.array([f"feature {i}" for i in features], dtype=object)
-
-    def _effects(self, x: Any) -> tuple[FloatArray, FloatArray | None]:
-        """Effects of the features of one text, shape (n, n_aspects), and of the other aspects, shape (n_aspects,)."""
-        n = x.nnz
-        if self.model in PERCEPTRONS:
-            ranker = self.ranker_.ranker
-            return x.data[:, None] * (ranker.weights[x.indices] @ ranker.mixing.T), None
-        # Row i lacks the i-th feature of the text; the last row has all of them.
-        data = np.tile(x.data, (n + 1, 1))
-        np.fill_diagonal(data[:n], 0.0)
-        places = (np.tile(x.indices, n + 1), np.arange(n + 2) * n)
-        without = sp.csr_array((data.ravel(), *places), shape=(n + 1, x.shape[1]))
-        ranks = np.arange(1, self.n_ranks + 1)
-        nodes, equal = self._field(without)
-        expected = self._joint(nodes, equal)[0] @ ranks
-        alone = normalise_log(nodes[-1:])[0] @ ranks
-        return expected[-1] - expected[:-1], expected[-1] - alone if self.crf_ is not None else None
+        return reasons_of(self, sp.csr_array(x), aspect=aspect, known=known, n_words=n_words)
 
     # -- the field -----------------------------------------------------------------------------------------------
 
-    def _field(self, x: Any) -> tuple[FloatArray, FloatArray]:
+    def _shift(self, annotator: Any, n: int) -> FloatArray | None:
+        """What the annotators of some texts add to the scores of the first stage, shape (n, n_scores)."""
+        if annotator is None or self.scorers_ is None:
+            return None
+        return self.scorers_.shifts_of(given_annotators(annotator, n))
+
+    def _nodes(self, x: Any, annotator: Any) -> FloatArray:
+        """Probabilities of ranks by the ordinal models alone, shape (n, m, k)."""
+        return ordinal_probabilities(self.ranker_, x, self._shift(annotator, x.shape[0]))
+
+    def _field(self, x: Any, annotator: Any = None) -> tuple[FloatArray, FloatArray]:
         """Node scores (n, m, k) and scores of equal ranks (n,)."""
+        n = x.shape[0]
         if self.crf_ is None:
-            return np.log(ordinal_probabilities(self.ranker_, x)), np.zeros(x.shape[0])
+            return np.log(self._nodes(x, annotator)), np.zeros(n)
         if self.whitening_ is None:
             return crf_scores(self.crf_, x)
+        logits = ordinal_logits(self.ranker_, x, self._shift(annotator, n))
+        log_p = np.log(rank_probabilities(logits, len(self.aspects_)))
         evidence = None if self.agreement_ is None else agreement_scores(self.agreement_, x)[:, None]
-        return crf_scores(self.crf_, whitened(self.whitening_, ordinal_logits(self.ranker_, x)), evidence)
+        nodes, equal = crf_scores(self.crf_, whitened(self.whitening_, logits), log_p, evidence)
+        if self._keeps_nodes and is_exact(len(self.aspects_), self.n_ranks):
+            nodes = with_marginals(log_p, self.crf_.pair_scores, equal)
+        return nodes, equal
 
-    def _marginals(self, x: Any, known: Any) -> tuple[FloatArray, FloatArray]:
-        """Probabilities of ranks (n, m, k) and of equal ranks (n,), given known ranks."""
-        nodes, equal = self._field(x)
-        if known is not None:
-            ranks = self._ranks(known)
-            if len(ranks) != len(nodes):
-                raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(ranks)} rows.")
-            p, equal = self._joint(clamped(nodes, ranks), equal)
-            said = ranks[:, :, None] == np.arange(1, self.n_ranks + 1)
-            return np.where(ranks[:, :, None] > 0, said, p), equal  # given ranks are certain to the last digit
-        return self._joint(nodes, equal)
+    @property
+    def _keeps_nodes(self) -> bool:
+        return self.coupling_ is not None and self.coupling_.taken == "nodes"
+
+    def _probabilities(self, x: Any, known: Any, annotator: Any = None) -> FloatArray:
+        """Probabilities of ranks (n, m, k), given known ranks."""
+        if known is None and (self.crf_ is None or self._keeps_nodes):
+            return self._nodes(x, annotator)
+        nodes, equal = self._field(x, annotator)
+        p = self._joint(self._clamped(nodes, known), equal)[0]
+        if known is None:
+            return p
+        ranks = self._ranks(known)[:, :, None]
+        return np.where(ranks > 0, ranks == np.arange(1, self.n_ranks + 1), p)  # what is given is certain
+
+    def _clamped(self, nodes: FloatArray, known: Any) -> FloatArray:
+        if known is None:
+            return nodes
+        ranks = self._ranks(known)
+        if len(ranks) != len(nodes):
+            raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(ranks)} rows.")
+        return clamped(nodes, ranks)
 
     def _joint(self, nodes: FloatArray, equal: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probabilities of ranks (n, m, k) and of equal ranks (n,) from the scores of the field."""
         if self.crf_ is not None:
-            marginals = aspect_graph(nodes, self.crf_.pair_scores, equal)
-            return marginals.nodes, marginals.equal
+            found = aspect_graph(nodes, self.crf_.pair_scores, equal)
+            if found.convergence is not None:
+                cure = "Raise edge_penalty, or drop aspects."
+                warn_unconverged("Belief propagation over the aspects", found.convergence, cure=cure, stacklevel=5)
+            return found.nodes, found.equal
         p = normalise_log(nodes)
         return p, p.prod(axis=1).sum(axis=1)
 
@@ -540,13 +634,18 @@ class AspectRanker(WithWorkers, BaseEstimator):
         if self.phrases_ is not None:
             if is_matrix(X):
                 raise InputError("this model was trained on texts; give texts, not a matrix of features.")
-            return self.phrases_.transform(as_texts(X))
+            texts = as_texts(X)
+            return self._with_vectors(self.phrases_.transform(texts), texts)
         x = as_matrix(X)
         if x.shape[1] != self.n_features_in_:
             raise InputError(
                 f"features must have {self.n_features_in_} columns, as in training; they have {x.shape[1]}."
             )
-        return x
+        return x / self.scale_
+
+    @property
+    def _has_probabilities(self) -> bool:
+        return self.model in ORDINALS
 
     @property
     def _is_oracle(self) -> bool:
@@ -556,6 +655,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
         check_settings(self)
         if self.passes is not None and self.passes > self.n_epochs:
             raise InputError(f"passes must be at most n_epochs, which is {self.n_epochs}; it is {self.passes}.")
+        if self.vectors is not None:
+            check_vectors(self.vectors)
         if len(self.ngram_range) != 2 or self.ngram_range[0] > self.ngram_range[1]:
             raise InputError(f"ngram_range must be a shortest and a longest length; it is {list(self.ngram_range)}.")
 

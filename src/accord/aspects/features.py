@@ -1,6 +1,8 @@
 """What comes in: texts as words and pairs of words, matrices of features, and ranks as people give them."""
 
 from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.aspects import whole_ranks
 from accord.data.tables import as_frame, is_table
 from accord.errors import InputError
+from accord.texts.words import WordAnalyser
 from accord.typing import IntArray, ObjectArray
 
-__all__ = ["PhraseFeatures", "as_matrix", "aspect_names", "check_enough", "given_ranks", "is_matrix", "phrase_counts"]
+__all__ = [
+    "PhraseFeatures", "as_matrix", "aspect_names", "check_enough", "content_order", "given_annotators", "given_ranks",
+    "is_matrix", "phrase_counts",
+]  # fmt: skip
 
-# Words keep their apostrophes ("wasn't"); the signs are those that carry feeling or price.
-_TOKEN = r"(?u)[^\W_]+(?:'[^\W_]+)*|[!?$]"
+
+_FEWEST_TEXTS = 20
 
 
 def phrase_counts(texts: Any, *, ngram_range: tuple[int, int] = (1, 2)) -> tuple[Any, ObjectArray]:
     """Counts of every word and pair of words, shape (n_texts, n_phrases), and the phrases."""
-    counter = CountVectorizer(ngram_range=ngram_range, token_pattern=_TOKEN)
+    counter = CountVectorizer(analyzer=WordAnalyser(*ngram_range))
     counts = counter.fit_transform(texts)
     return sp.csr_array(counts), counter.get_feature_names_out()
 
@@ -81,7 +87,7 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
         if sp.issparse(x) or getattr(x, "ndim", 1) == 2:
             self.counter_, counts = None, sp.csr_array(x)
         else:
-            self.counter_ = CountVectorizer(ngram_range=self.ngram_range, token_pattern=_TOKEN)
+            self.counter_ = CountVectorizer(analyzer=WordAnalyser(*self.ngram_range))
             try:
                 counts = sp.csr_array(self.counter_.fit_transform(x))
             except ValueError:
@@ -97,6 +103,7 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
     def _weighted(self, counts: Any) -> Any:
         x = sp.csr_array(counts[:, self.kept_], dtype=np.float64)
         x.eliminate_zeros()
+        x.sort_indices()  # so that sums do not depend on the order in which words were met
         x.data = self.weights_[x.indices]
         if self.unit:
             norms = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
@@ -146,6 +153,58 @@ def given_ranks(y: Any, aspects: list[str], n_ranks: int) -> IntArray:
     if values.shape[1] != len(aspects):
         raise InputError(f"ranks must have {len(aspects)} columns, one an aspect; they have {values.shape[1]}.")
     return whole_ranks(np.nan_to_num(values, nan=0.0), aspects, n_ranks)
+
+
+def content_order(x: Any, ranks: IntArray, annotator: ObjectArray) -> tuple[IntArray, IntArray, IntArray]:
+    """An order of rows that depends on what they hold alone, so that no fit depends on the order in which they came.
+
+    Parameters
+    ----------
+    x : sparse array of shape (n, n_features)
+    ranks : int array of shape (n, n_aspects)
+    annotator : array of shape (n,)
+        Who scored; ``None`` where it is not known. Names do not matter, only who shares one.
+
+    Returns
+    -------
+    order : int array of shape (n,)
+    texts, annotators : int arrays of shape (n,)
+        Codes, in the order of the rows given. A text that several annotators scored has one code, if there are enough
+        texts to hold some of them out; without annotators every row is a text. The annotator −1 is nobody.
+    """
+    x = sp.csr_array(x)
+    x.sort_indices()
+    ends = x.indptr
+    digests = [
+        blake2b(
+            x.indices[a:b].astype(np.int64).tobytes() + x.data[a:b].astype(np.float32).tobytes(), digest_size=16
+        ).hexdigest()
+        for a, b in pairwise(ends)
+    ]
+    keys = [(digest, sorted(row), row) for digest, row in zip(digests, ranks.tolist(), strict=True)]
+    told: dict[Any, list[Any]] = {}
+    for name, key in zip(annotator, keys, strict=True):
+        if name is not None:
+            told.setdefault(name, []).append(key)
+    codes = {name: code for code, name in enumerate(sorted(told, key=lambda name: sorted(told[name])))}
+    who = np.array([-1 if name is None else codes[name] for name in annotator], dtype=np.int64)
+    order = sorted(range(len(keys)), key=lambda row: (keys[row], who[row]))
+    texts = np.unique(digests, return_inverse=True)[1].astype(np.int64)
+    if not told or texts.max(initial=-1) + 1 < _FEWEST_TEXTS:
+        texts = np.arange(len(keys))
+        texts[order] = np.arange(len(keys))
+    return np.array(order, dtype=np.int64), texts, who
+
+
+def given_annotators(annotator: Any, n: int) -> ObjectArray:
+    """Who gave the ranks of each row as objects, ``None`` where it is not known; shape (n,)."""
+    names = np.full(n, None, dtype=object)
+    if annotator is not None:
+        given = list(annotator)
+        if len(given) != n:
+            raise InputError(f"annotator must name one person a row; there are {n} rows and {len(given)} names.")
+        names[:] = [None if name is None or name != name else name for name in given]
+    return names
 
 
 def check_enough(ranks: IntArray, aspects: list[str]) -> None:

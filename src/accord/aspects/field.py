@@ -1,52 +1,44 @@
-"""The field over the aspects of a text: its exact joint distribution, and how it is learnt.
+"""The field over the aspects of a text: the joint distribution of their ranks.
 
     p(r) ∝ exp( Σᵢ node[i, rᵢ] + Σᵢ<ⱼ pair[ij, rᵢ, rⱼ] + equal·[r₁ = … = rₘ] )
 
 Node scores and the bonus of equal ranks differ from text to text; the pair scores do not. The m aspects are split into
 two halves with all joint ranks of each written out: Z = AᵀTB, where T (kʰ × kᵐ⁻ʰ) holds every pair score once for all.
-A few matrix products give the log partition and all marginals. Exact while kᵐ ≤ 2²⁰.
-
-Nodes are linear in their inputs, with separate weights for every threshold. The inputs may be the texts themselves
-(end-to-end training), or the out-of-fold logits of ordinal models of all aspects (two-stage). Either way the node
-weights are learnt together with the edges. A missing score is summed over, not filled in.
+A few matrix products give the log partition and all marginals. That is exact, and is done while kᵐ ≤ 2¹⁶ (six aspects
+of five ranks). With more, messages are passed between the aspects (loopy belief propagation): an approximation, whose
+cost grows with the number of pairs.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
-from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
-from accord.engines.convergence import Convergence
+from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import normalise_log
-from accord.errors import InputError
-from accord.fitting.blocked import summed_loss
-from accord.fitting.optimise import l2_penalised, minimise_lbfgs
-from accord.scale.partition import MOST_BLOCKS, cut
-from accord.scale.workers import Workers
-from accord.typing import BoolArray, FloatArray, IntArray
+from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "EDGES", "AspectCRF", "AspectMarginals", "Edges", "Whitening", "aspect_crf_loss", "aspect_graph", "aspect_pairs",
-    "clamped", "crf_scores", "edge_basis", "fit_aspect_crf", "joint_log_likelihood", "joint_scores", "whitened",
-    "whitening",
+    "AspectMarginals", "aspect_graph", "aspect_pairs", "clamped", "is_exact", "joint_log_likelihood", "joint_scores",
+    "propagated", "with_marginals",
 ]  # fmt: skip
 
-_LARGEST = 2**20
+_LARGEST = 2**16
 _BLOCK = 1024  # texts at a time: the halves of a block stay in cache
+_MOST_FITTED = 300  # rounds of proportional fitting
 _TINY = 1e-250  # below this a partition is taken again in the log domain
 
 
 @dataclass(frozen=True, eq=False)
 class AspectMarginals:
-    """What the joint distribution says; exact."""
+    """What the joint distribution says."""
 
     log_partition: FloatArray  # (n_texts,)
     nodes: FloatArray  # (n_texts, n_aspects, n_ranks)
     equal: FloatArray  # (n_texts,): probability that all aspects have the same rank
     pair_counts: FloatArray  # (n_pairs, n_ranks, n_ranks): expected counts, summed over texts
+    convergence: Convergence | None = None  # of belief propagation; None where the result is exact
 
 
 def aspect_pairs(n_aspects: int) -> list[tuple[int, int]]:
@@ -57,11 +49,6 @@ def aspect_pairs(n_aspects: int) -> list[tuple[int, int]]:
 @lru_cache(maxsize=16)
 def _states(m: int, k: int) -> tuple[IntArray, IntArray]:
     """All joint ranks, shape (kᵐ, m) with the last aspect fastest, and where all ranks are equal, shape (k,)."""
-    if k**m > _LARGEST:
-        raise InputError(
-            f"the joint distribution of aspects is exact while n_ranks ** n_aspects is at most {_LARGEST}; {m} aspects "
-            f"with {k} ranks have {k**m}. Drop aspects or merge ranks, or use model='ordinal'."
-        )
     states = np.stack(np.unravel_index(np.arange(k**m), (k,) * m), axis=1) if m else np.zeros((1, 0), dtype=np.int64)
     places = np.flatnonzero((states == states[:, :1]).all(axis=1))
     return states, places
@@ -108,7 +95,7 @@ def _in_logs(
 def aspect_graph(
     node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray | None = None
 ) -> AspectMarginals:
-    """Log partition and marginals of every text. Exact.
+    """Log partition and marginals of every text: exact while n_ranks ** n_aspects ≤ 2¹⁶, else by belief propagation.
 
     Parameters
     ----------
@@ -124,9 +111,11 @@ def aspect_graph(
     AspectMarginals
     """
     n, m, k = node_scores.shape
+    bonus = np.zeros(n) if equal_scores is None else np.asarray(equal_scores, dtype=np.float64)
+    if not is_exact(m, k):
+        return propagated(node_scores, pair_scores, bonus)
     states, places = _states(m, k)
     pairs = joint_scores(pair_scores, m, k)
-    bonus = np.zeros(n) if equal_scores is None else np.asarray(equal_scores, dtype=np.float64)
     h = m // 2
     shift = pairs.max()
     table = np.exp(pairs - shift).reshape(k**h, -1)
@@ -162,51 +151,91 @@ def aspect_graph(
     return AspectMarginals(log_z, nodes, equal, counts)
 
 
-Edges = Literal["full", "near", "none"]
-EDGES: tuple[Edges, ...] = ("full", "near", "none")
-BLOCK_TEXTS = 1000
+_DAMPING, _MOST_ROUNDS, _SETTLED = 0.5, 200, 1e-7
 
 
-@dataclass(frozen=True, eq=False)
-class AspectCRF:
-    """A fitted field: node[i, r] = Σ_{q<r} w[i, q]·x + preference[i, r], and the edges."""
+def propagated(node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray) -> AspectMarginals:
+    """The same by loopy belief propagation, the log partition by Bethe's free energy. Exact for two aspects.
 
-    weights: FloatArray  # (n_inputs, n_aspects, n_ranks − 1): what each input says of passing each threshold
-    preference: FloatArray  # (n_aspects, n_ranks)
-    pair_scores: FloatArray  # (n_pairs, n_ranks, n_ranks)
-    equal_weights: FloatArray  # (n_agreement_features,): text evidence that all aspects are equal
-    convergence: Convergence
+    The factor of equal ranks sends e^g − 1 times the product of what the other aspects say, plus 1. The probability of
+    equal ranks is their weight over the partition.
+    """
+    n, m, k = node_scores.shape
+    pairs = aspect_pairs(m)
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    tables = np.exp(pair_scores - pair_scores.max(axis=(1, 2), keepdims=True))
+    nodes = np.exp(node_scores - node_scores.max(axis=2, keepdims=True))
+    sent = np.concatenate([first, second]), np.concatenate([second, first])  # from, to
+    both_ways = np.concatenate([tables, tables.transpose(0, 2, 1)])
+    bonus = np.expm1(equal_scores)[:, None, None]
+    into = np.zeros((m, len(sent[1])))  # which messages an aspect receives
+    into[sent[1], np.arange(len(sent[1]))] = 1.0
+    back = np.concatenate([np.arange(len(pairs)) + len(pairs), np.arange(len(pairs))])
+
+    def beliefs(log_messages: FloatArray, from_equal: FloatArray) -> FloatArray:
+        """Product of the node and of all that it hears, shape (n, m, k), on a scale of its own in every row."""
+        heard = np.einsum("ie,nek->nik", into, log_messages) + np.log(from_equal)
+        return np.asarray(nodes * np.exp(heard - heard.max(axis=2, keepdims=True)))
+
+    def round_of(state: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        log_messages, from_equal = state
+        belief = beliefs(log_messages, from_equal)
+        out = belief[:, sent[0]] * np.exp(-log_messages[:, back])  # without what came from there
+        new = np.einsum("nek,ekl->nel", out / out.sum(axis=2, keepdims=True), both_ways)
+        new = np.log(np.maximum(new / new.sum(axis=2, keepdims=True), 1e-300))
+        towards = belief / from_equal
+        towards /= towards.sum(axis=2, keepdims=True)
+        others = np.stack([np.delete(towards, i, axis=1).prod(axis=1) for i in range(m)], axis=1)
+        equal = 1.0 + bonus * others
+        equal /= equal.sum(axis=2, keepdims=True)
+        return _DAMPING * log_messages + (1 - _DAMPING) * new, from_equal**_DAMPING * equal ** (1 - _DAMPING)
+
+    start = np.full((n, len(sent[0]), k), -np.log(k)), np.full((n, m, k), 1.0 / k)
+    (log_messages, from_equal), convergence = iterate(round_of, start, max_iter=_MOST_ROUNDS, tol=_SETTLED)
+    belief = beliefs(log_messages, from_equal)
+    p = belief / belief.sum(axis=2, keepdims=True)
+    cavity = belief[:, sent[0]] * np.exp(-log_messages[:, back])
+    joint = cavity[:, : len(pairs), :, None] * tables * cavity[:, len(pairs) :, None, :]
+    joint /= joint.sum(axis=(2, 3), keepdims=True)
+    towards = belief / from_equal
+    towards /= towards.sum(axis=2, keepdims=True)
+    same = towards.prod(axis=1)  # (n, k)
+    whole = 1.0 + bonus[:, 0] * same.sum(axis=1, keepdims=True)
+    # Bethe: Σ factors' (score − log belief) plus Σ nodes' (degree)·log belief; the factor of equal ranks enters by its
+    # own partition, since outside the diagonal it is a product.
+    entropy_pairs = -(joint * np.log(np.maximum(joint, 1e-300))).sum(axis=(1, 2, 3))
+    entropy_nodes = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=2)
+    energy = (p * np.where(p > 0, node_scores, 0.0)).sum(axis=(1, 2)) + (joint * pair_scores).sum(axis=(1, 2, 3))
+    of_equal = (
+        np.log(whole[:, 0]) - (p * np.log(np.maximum(towards, 1e-300))).sum(axis=(1, 2)) - entropy_nodes.sum(axis=1)
+    )
+    log_z = energy + entropy_pairs + (2 - m) * entropy_nodes.sum(axis=1) + of_equal
+    diagonal = node_scores.sum(axis=1) + pair_scores[:, np.arange(k), np.arange(k)].sum(axis=0) + equal_scores[:, None]
+    equal = np.exp(np.minimum(diagonal - log_z[:, None], 0.0)).sum(axis=1)
+    return AspectMarginals(log_z, p, np.minimum(equal, 1.0), joint.sum(axis=0), convergence)
 
 
-@dataclass(frozen=True, eq=False)
-class Whitening:
-    """An affine map after which inputs are uncorrelated and of variance one, so that fits on them are quick."""
+def with_marginals(log_p: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray) -> FloatArray:
+    """Node scores with which a field with these edges has the marginals exp(log_p); all of shape (n, m, k).
 
-    centre: FloatArray  # (n_inputs,)
-    rotation: FloatArray  # (n_inputs, n_inputs)
-
-
-def whitening(inputs: FloatArray, *, floor: float = 1e-3) -> Whitening:
-    """Whitening of inputs (n_texts, n_inputs); directions of variance below ``floor`` are not blown up."""
-    centre = inputs.mean(axis=0)
-    variance, vectors = np.linalg.eigh((inputs - centre).T @ (inputs - centre) / len(inputs))
-    return Whitening(centre, vectors / np.sqrt(np.maximum(variance, 0.0) + floor))
-
-
-def whitened(by: Whitening, inputs: FloatArray) -> FloatArray:
-    """Whitened inputs, shape (n_texts, n_inputs)."""
-    return (inputs - by.centre) @ by.rotation
+    Proportional fitting: of all distributions with these marginals the nearest to the edges' own, to four digits. The
+    field then tells how the aspects hang together, and leaves each of them as its node has it.
+    """
+    nodes, left = np.array(log_p), np.arange(len(log_p))
+    step = 1.0 / max(1.0, 0.7 * log_p.shape[1])  # a full step for all aspects at once overshoots
+    for _ in range(_MOST_FITTED):
+        now = aspect_graph(nodes[left], pair_scores, equal_scores[left]).nodes
+        off = np.abs(now - np.exp(log_p[left])).max(axis=(1, 2), initial=0.0) > 1e-4
+        left, now = left[off], now[off]
+        if not len(left):
+            break
+        nodes[left] += step * (log_p[left] - np.log(np.maximum(now, 1e-300)))
+    return nodes
 
 
-def edge_basis(edges: Edges, n_ranks: int) -> FloatArray:
-    """Indicator columns of the entries of a pair's k × k table that share a weight, shape (k², n_weights)."""
-    ranks = np.arange(n_ranks)
-    apart = np.abs(ranks[:, None] - ranks).ravel()
-    if edges == "full":
-        return np.eye(n_ranks**2)
-    if edges == "near":
-        return np.stack([apart == 0, apart == 1, apart > 1], axis=1).astype(np.float64)
-    return np.zeros((n_ranks**2, 0))
+def is_exact(n_aspects: int, n_ranks: int) -> bool:
+    """Whether :func:`aspect_graph` writes out all joint ranks."""
+    return float(n_ranks) ** n_aspects <= _LARGEST
 
 
 def clamped(node_scores: FloatArray, ranks: IntArray) -> FloatArray:
@@ -216,10 +245,6 @@ def clamped(node_scores: FloatArray, ranks: IntArray) -> FloatArray:
     return np.where(other, -np.inf, node_scores)
 
 
-def _all_equal(ranks: IntArray) -> BoolArray:
-    return np.asarray((ranks == ranks[:, :1]).all(axis=1))
-
-
 def joint_log_likelihood(
     node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray, ranks: IntArray
 ) -> FloatArray:
@@ -227,157 +252,3 @@ def joint_log_likelihood(
     whole = aspect_graph(node_scores, pair_scores, equal_scores)
     held = aspect_graph(clamped(node_scores, ranks), pair_scores, equal_scores)
     return held.log_partition - whole.log_partition
-
-
-def aspect_crf_loss(
-    node_scores: FloatArray, pair_scores: FloatArray, equal_scores: FloatArray, ranks: IntArray
-) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-    """Negative log-likelihood of the known ranks, with its gradient by node, pair and equal scores.
-
-    The gradient is what the field expects less what it sees; where scores are missing, less what it expects given the
-    known ones.
-    """
-    m, k = node_scores.shape[1:]
-    model = aspect_graph(node_scores, pair_scores, equal_scores)
-    complete = (ranks > 0).all(axis=1)
-    loss = float(model.log_partition.sum())
-    by_node, by_pair, by_equal = model.nodes, model.pair_counts, model.equal
-    full = ranks[complete].astype(np.int64) - 1
-    rows = np.flatnonzero(complete)
-    if len(rows):
-        loss -= float(np.take_along_axis(node_scores[rows], full[:, :, None], axis=2).sum())
-        by_node[rows[:, None], np.arange(m), full] -= 1.0
-        for pair, (i, j) in enumerate(aspect_pairs(m)):
-            seen = np.bincount(full[:, i] * k + full[:, j], minlength=k * k).reshape(k, k)
-            loss -= float((seen * pair_scores[pair]).sum())
-            by_pair[pair] -= seen
-        equal = _all_equal(full)
-        loss -= float(equal_scores[rows][equal].sum())
-        by_equal[rows] -= equal
-    some = np.flatnonzero(~complete)
-    if len(some):
-        held = aspect_graph(clamped(node_scores[some], ranks[some]), pair_scores, equal_scores[some])
-        loss -= float(held.log_partition.sum())
-        by_node[some] -= held.nodes
-        by_pair -= held.pair_counts
-        by_equal[some] -= held.equal
-    return loss, by_node, by_pair, by_equal
-
-
-def fit_aspect_crf(
-    x: Any,
-    ranks: IntArray,
-    *,
-    n_ranks: int,
-    edges: Edges = "full",
-    agreement: FloatArray | None = None,
-    penalty: float = 10.0,
-    edge_penalty: float = 1.0,
-    max_iter: int = 500,
-    tol: float = 1e-4,
-    workers: Workers | None = None,
-) -> AspectCRF:
-    """Fit node weights and edges together by maximum likelihood.
-
-    Parameters
-    ----------
-    x : sparse or dense array of shape (n_texts, n_inputs)
-        Texts (end-to-end), or a few scores of them (two-stage): out of fold, or the field trusts them too much, and
-        whitened.
-    ranks : int array of shape (n_texts, n_aspects)
-        1..n_ranks; 0 is missing.
-    n_ranks : int
-    edges : {"full", "near", "none"}
-        A weight for every two ranks of every two aspects; or for same, near (one apart) and apart; or none.
-    agreement : array of shape (n_texts, n_agreement_features), optional
-        Evidence in the text that its aspects agree.
-    penalty, edge_penalty : float
-        L2 strengths of the node weights; and of edges and agreement weights.
-    max_iter : int
-    tol : float
-        Largest gradient entry, a text, at which the fit counts as done.
-    workers : Workers, optional
-        Sum the loss over blocks of texts; they do not change the result.
-    """
-    x = sp.csr_array(x, dtype=np.float64) if sp.issparse(x) else np.asarray(x, dtype=np.float64)
-    n, k = x.shape[0], n_ranks
-    evidence = np.zeros((n, 0)) if agreement is None else np.asarray(agreement, dtype=np.float64)
-    layout = _Layout(x.shape[1], ranks.shape[1], k, evidence.shape[1], edge_basis(edges, k))
-    sizes = layout.sizes
-    counts = (ranks[:, :, None] == np.arange(1, k + 1)).sum(axis=0) + 0.5
-    preference = np.log(counts / counts.sum(axis=1, keepdims=True))
-    start = np.concatenate([np.zeros(sizes[0]), preference.ravel(), np.zeros(sizes[2] + sizes[3])])
-    strength = np.repeat([penalty, 1e-3, edge_penalty, edge_penalty], sizes)
-    blocks = [_Part(x[part], evidence[part], ranks[part]) for part in cut(np.ones(n), BLOCK_TEXTS, most=MOST_BLOCKS)]
-    with (workers or Workers()).open(blocks) as opened:
-        loss = summed_loss(partial(_part_loss, layout=layout), opened)
-        best = minimise_lbfgs(l2_penalised(loss, strength), start, max_iter=max_iter, tol=tol * n)
-    return AspectCRF(*layout.unpack(best.weights), best.convergence)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Some of the texts."""
-
-    x: Any  # (n_texts, n_inputs)
-    evidence: FloatArray  # (n_texts, n_agreement_features)
-    ranks: IntArray  # (n_texts, n_aspects)
-
-    @cached_property
-    def x_transposed(self) -> Any:
-        """Inputs as rows, in the layout in which its products are fast."""
-        return self.x.T.tocsr() if sp.issparse(self.x) else self.x.T
-
-
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """How the flat weights stand for those of inputs, ranks, pairs and agreement."""
-
-    n_inputs: int
-    n_aspects: int
-    n_ranks: int
-    n_evidence: int
-    basis: FloatArray  # (n_ranks², n_edge_weights)
-
-    @property
-    def n_pairs(self) -> int:
-        return len(aspect_pairs(self.n_aspects))
-
-    @property
-    def sizes(self) -> list[int]:
-        d, m, k = self.n_inputs, self.n_aspects, self.n_ranks
-        return [d * m * (k - 1), m * k, self.n_pairs * self.basis.shape[1], self.n_evidence]
-
-    def unpack(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        text, preference, pair, equal = np.split(weights, np.cumsum(self.sizes)[:-1])
-        m, k = self.n_aspects, self.n_ranks
-        table = (pair.reshape(self.n_pairs, self.basis.shape[1]) @ self.basis.T).reshape(self.n_pairs, k, k)
-        return text.reshape(self.n_inputs, m, k - 1), preference.reshape(m, k), table, equal
-
-
-def _part_loss(weights: FloatArray, part: _Part, *, layout: _Layout) -> tuple[float, FloatArray]:
-    """What some of the texts add to the loss, and its gradient by the flat weights."""
-    text, preference, table, equal = layout.unpack(weights)
-    nodes = _nodes(part.x, text, preference)
-    value, by_node, by_pair, by_equal = aspect_crf_loss(nodes, table, part.evidence @ equal, part.ranks)
-    by_text = np.asarray(part.x_transposed @ (by_node @ _above(layout.n_ranks).T).reshape(len(part.ranks), -1))
-    by_edge = by_pair.reshape(layout.n_pairs, layout.n_ranks**2) @ layout.basis
-    parts = [by_text.ravel(), by_node.sum(axis=0).ravel(), by_edge.ravel(), part.evidence.T @ by_equal]
-    return value, np.concatenate(parts)
-
-
-def _above(k: int) -> FloatArray:
-    """[r > q], shape (k − 1, k)."""
-    return (np.arange(k) > np.arange(k - 1)[:, None]).astype(np.float64)
-
-
-def _nodes(x: Any, weights: FloatArray, preference: FloatArray) -> FloatArray:
-    d, m, thresholds = weights.shape
-    passed = np.asarray(x @ weights.reshape(d, -1)).reshape(-1, m, thresholds)
-    return np.asarray(passed @ _above(thresholds + 1) + preference)
-
-
-def crf_scores(crf: AspectCRF, x: Any, agreement: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Node scores (n_texts, n_aspects, n_ranks) and scores of equal ranks (n_texts,) of new texts."""
-    equal = np.zeros(x.shape[0]) if agreement is None else agreement @ crf.equal_weights
-    return _nodes(x, crf.weights, crf.preference), equal

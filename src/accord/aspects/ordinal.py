@@ -1,27 +1,22 @@
 """Ordinal models of ranks 1..k: one question "is it above r?" for each threshold r and aspect.
 
 - Cumulative logits: every threshold of every aspect has weights of its own.
-- Stacked: the cumulative logits of *all* aspects, taken out of fold, are the inputs of a second, small logit for each
-  threshold. It calibrates them, and lets each aspect learn from the others.
+- Stacked: the cumulative logits of *all* aspects, taken out of fold, are the inputs of a second stage, which calibrates
+  them and lets each aspect learn from the others. Its start are four slopes, none below 0, that all aspects and
+  thresholds share: of a threshold's own logit, and of the means over thresholds, over aspects and over both. With few
+  texts that is all; with more, each threshold learns weights of its own around them, if that is better out of fold.
 - All-threshold: one weight vector an aspect, shared by its thresholds [RS05].
-
-Many binary logits over the same sparse texts are fitted together by dual coordinate ascent. For each output j the loss
-is Σₙ log(1 + e^z) − D z + ½ λ‖w‖², z = w·x + o, D ∈ {0, 1}. At its minimum w = Σₙ βₙ xₙ / λ with βₙ = Dₙ − σ(zₙ): the
-dual variable of a text is what is left of it to explain. A sweep solves that equation for one text after another, with
-the rest held fixed. One pass over a row serves all outputs, so fifty logits cost little more than one.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
-from scipy.special import logit
 
-from accord.engines.convergence import Convergence, iterate
+from accord.aspects.logits import base_logits, fit_calibration, fit_logits, logit_scores
+from accord.engines.convergence import Convergence
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import minimise_lbfgs
@@ -29,182 +24,10 @@ from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "NODES", "Logits", "OrdinalLogits", "all_threshold_loss", "choose_penalty", "fit_all_threshold", "fit_calibration",
-    "fit_cumulative", "fit_logits", "fit_nodes", "fit_stacked", "folds", "logit_scores", "median_ranks", "mode_ranks",
-    "ordinal_logits", "ordinal_probabilities", "rank_probabilities", "threshold_targets",
+    "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "choose_penalty", "fit_all_threshold",
+    "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks", "ordinal_logits",
+    "ordinal_probabilities", "rank_probabilities", "threshold_targets",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Logits:
-    """Weights of several binary logits."""
-
-    weights: FloatArray  # (n_features, n_outputs)
-    bias: FloatArray  # (n_outputs,)
-    dual: FloatArray  # (n_texts, n_outputs): targets less probabilities, of the training texts
-    convergence: Convergence
-
-
-@njit(cache=True, error_model="numpy")
-def _residual(target: float, offset: float, q: float, beta: float) -> float:
-    """The root β of β = D − σ(o + qβ), by Newton steps kept within the bracket (D − 1, D)."""
-    low, high = target - 1.0, target
-    for _ in range(50):
-        p = 1.0 / (1.0 + np.exp(-(offset + q * beta)))
-        gap = target - p - beta
-        if abs(gap) < 1e-12:
-            break
-        if gap > 0.0:
-            low = beta
-        else:
-            high = beta
-        beta += gap / (1.0 + q * p * (1.0 - p))
-        if not low < beta < high:
-            beta = 0.5 * (low + high)
-    return beta
-
-
-@njit(cache=True, error_model="numpy")
-def _sweep(
-    indptr: Any, indices: Any, data: Any, squares: Any, targets: Any, offset: Any, penalty: float, order: Any,
-    dual: Any, weights: Any, bias: Any,
-) -> None:  # fmt: skip
-    n_outputs = weights.shape[1]
-    z, change = np.empty(n_outputs), np.empty(n_outputs)
-    for row in order:
-        for j in range(n_outputs):
-            z[j] = bias[j] + offset[j]
-        for p in range(indptr[row], indptr[row + 1]):
-            f, value = indices[p], data[p]
-            for j in range(n_outputs):
-                z[j] += weights[f, j] * value
-        q = squares[row] / penalty
-        for j in range(n_outputs):
-            change[j] = 0.0
-            if targets[row, j] >= 0:
-                old = dual[row, j]
-                new = _residual(float(targets[row, j]), z[j] - q * old, q, old)
-                dual[row, j] = new
-                change[j] = (new - old) / penalty
-            bias[j] += change[j]
-        for p in range(indptr[row], indptr[row + 1]):
-            f, value = indices[p], data[p]
-            for j in range(n_outputs):
-                weights[f, j] += change[j] * value
-
-
-def fit_logits(
-    x: Any,
-    targets: IntArray,
-    *,
-    penalty: float = 1.0,
-    rng: np.random.Generator,
-    start: FloatArray | None = None,
-    max_iter: int = 100,
-    tol: float = 1e-3,
-) -> Logits:
-    """Fit L2-penalised binary logits, one an output.
-
-    The intercept is the log odds of the output's base rate plus a penalised correction.
-
-    Parameters
-    ----------
-    x : sparse or dense array of shape (n_texts, n_features)
-    targets : int array of shape (n_texts, n_outputs)
-        1, 0, or −1 where not known.
-    penalty : float
-        λ.
-    rng : numpy.random.Generator
-        Order of the texts in each sweep.
-    start : array of shape (n_texts, n_outputs), optional
-        Dual variables of a similar fit, to start from.
-    max_iter : int
-    tol : float
-        A sweep that changes no probability residual by more than this ends the fit.
-
-    Returns
-    -------
-    Logits
-    """
-    x = sp.csr_array(x, dtype=np.float64)
-    targets = np.ascontiguousarray(targets, dtype=np.int8)
-    known = targets >= 0
-    # The base rate, held away from 0 and 1 by half a text on either side.
-    offset = logit(((targets == 1).sum(axis=0) + 0.5) / (known.sum(axis=0) + 1.0))
-    squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() + 1.0  # the 1 is the intercept's
-    dual: FloatArray = np.zeros(targets.shape) if start is None else np.where(known, start, 0.0)
-    first: tuple[FloatArray, FloatArray, FloatArray] = (
-        dual,
-        np.ascontiguousarray(x.T @ dual) / penalty,
-        dual.sum(axis=0) / penalty,
-    )
-
-    def sweep(state: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        beta, weights, bias = (part.copy() for part in state)
-        order = rng.permutation(len(beta))
-        _sweep(x.indptr, x.indices, x.data, squares, targets, offset, penalty, order, beta, weights, bias)
-        return beta, weights, bias
-
-    (dual, weights, bias), convergence = iterate(
-        sweep, first, max_iter=max_iter, tol=tol, change=lambda old, new: float(np.abs(new[0] - old[0]).max(initial=0))
-    )
-    return Logits(weights, bias + offset, dual, convergence)
-
-
-def logit_scores(model: Logits, x: Any) -> FloatArray:
-    """Log odds of texts under every output, shape (n_texts, n_outputs)."""
-    return np.asarray(x @ model.weights) + model.bias
-
-
-def fit_calibration(
-    scores: FloatArray, targets: IntArray, *, penalty: float = 10.0, max_iter: int = 50, tol: float = 1e-6
-) -> FloatArray:
-    """Binary logits on a few dense scores by Newton's method; the intercept is free.
-
-    Parameters
-    ----------
-    scores : array of shape (n_texts, n_scores)
-    targets : int array of shape (n_texts, n_outputs)
-        1, 0, or −1 where not known.
-    penalty : float
-        L2 strength. It also keeps an output whose targets are all alike finite, but for its intercept, which is then
-        the log odds of half a text.
-
-    Returns
-    -------
-    weights : array of shape (n_scores + 1, n_outputs)
-        The last row is the intercept.
-    """
-    inputs = np.column_stack([scores, np.ones(len(scores))])
-    ridge = np.full(inputs.shape[1], penalty)
-    ridge[-1] = 0.0
-    weights = np.zeros((inputs.shape[1], targets.shape[1]))
-    for j in range(targets.shape[1]):
-        seen = targets[:, j] >= 0
-        f = inputs[seen]
-        # Half a text at the mean on either side: no base rate is 0 or 1, so no intercept is infinite.
-        middle = f.mean(axis=0) if len(f) else np.eye(inputs.shape[1])[-1]
-        f, d = np.vstack([f, middle, middle]), np.append(targets[seen, j], [0, 1])
-        mass = np.append(np.ones(int(seen.sum())), [0.5, 0.5])
-        step = partial(_newton, f=f, d=d, mass=mass, ridge=ridge)
-        weights[:, j], _ = iterate(step, np.zeros(inputs.shape[1]), max_iter=max_iter, tol=tol)
-    return weights
-
-
-def _newton(w: FloatArray, *, f: FloatArray, d: FloatArray, mass: FloatArray, ridge: FloatArray) -> FloatArray:
-    """A Newton step, halved until the penalised loss does not rise."""
-
-    def loss(v: FloatArray) -> float:
-        z = f @ v
-        return float(mass @ (np.logaddexp(0.0, z) - d * z) + 0.5 * ridge @ v**2)
-
-    p = sigmoid(f @ w)
-    hessian = (f * (mass * p * (1.0 - p))[:, None]).T @ f + np.diag(ridge + 1e-9)
-    step = np.linalg.solve(hessian, f.T @ (mass * (p - d)) + ridge * w)
-    before, size = loss(w), 1.0
-    while loss(w - size * step) > before + 1e-12 * abs(before) and size > 1e-6:
-        size *= 0.5
-    return w - size * step
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +39,7 @@ class OrdinalLogits:
     mixing: FloatArray  # (n_scores, n_aspects · (n_ranks − 1))
     mixed_bias: FloatArray  # (n_aspects · (n_ranks − 1),)
     n_aspects: int
+    choice: "StackChoice | None" = None  # of stacked logits
 
 
 def threshold_targets(ranks: IntArray, n_ranks: int) -> IntArray:
@@ -247,13 +71,30 @@ def mode_ranks(probabilities: FloatArray) -> IntArray:
     return 1 + np.asarray(probabilities.argmax(axis=-1))
 
 
-def folds(n: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
-    """Positions (training, held out) of a random partition into ``n_folds`` parts."""
+def folds(
+    ranks: IntArray, n_folds: int, rng: np.random.Generator, texts: IntArray | None = None
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Positions (training, held out) of a random partition into ``n_folds`` parts that are alike in their mean ranks.
+
+    A part with high ranks leaves low ones to train on, so that in random parts of few texts the base rates of training
+    and held-out texts run against each other. Rows with the same code in ``texts`` (n,) stay together.
+    """
+    texts = np.arange(len(ranks)) if texts is None else texts
+    n = int(texts.max(initial=-1)) + 1
     if not 2 <= n_folds <= n:
         raise InputError(f"cross-fitting needs at least 2 folds and a text for each; got {n_folds} folds of {n} texts.")
+    known = ranks > 0
+    mean = ranks.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    level = np.bincount(texts, weights=mean, minlength=n) / np.maximum(np.bincount(texts, minlength=n), 1)
     order = rng.permutation(n)
-    for part in np.array_split(order, n_folds):
-        yield np.setdiff1d(order, part), np.sort(part)
+    order = order[np.argsort(level[order], kind="stable")]
+    part = np.empty(n, dtype=np.int64)
+    for first in range(0, n, n_folds):
+        block = order[first : first + n_folds]
+        part[block] = rng.permutation(n_folds)[: len(block)]
+    of_row = part[texts]
+    for place in range(n_folds):
+        yield np.flatnonzero(of_row != place), np.flatnonzero(of_row == place)
 
 
 def _plain(weights: FloatArray, bias: FloatArray, n_aspects: int) -> OrdinalLogits:
@@ -269,22 +110,43 @@ def fit_cumulative(
 
 
 def choose_penalty(
-    x: Any, ranks: IntArray, penalties: tuple[float, ...], *, n_ranks: int, n_folds: int, rng: np.random.Generator
+    x: Any,
+    ranks: IntArray,
+    penalties: tuple[float, ...],
+    *,
+    n_ranks: int,
+    n_folds: int,
+    rng: np.random.Generator,
+    texts: IntArray | None = None,
 ) -> float:
     """The penalty of cumulative logits with the least out-of-fold log loss."""
     targets = threshold_targets(ranks, n_ranks)
     x = sp.csr_array(x)
-    parts = list(folds(len(ranks), n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
 
     def held_out_loss(penalty: float) -> float:
         total = 0.0
         for train, test in parts:
             z = logit_scores(fit_logits(x[train], targets[train], penalty=penalty, rng=rng), x[test])
-            known = targets[test] >= 0
-            total += float((np.logaddexp(0.0, z) - targets[test] * z)[known].sum())
+            total += _log_loss(z, targets[test])
         return total
 
     return min(penalties, key=held_out_loss)
+
+
+def _log_loss(logits: FloatArray, targets: IntArray) -> float:
+    """Sum of logistic losses over what is known."""
+    return float((np.logaddexp(0.0, logits) - targets * logits)[targets >= 0].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class StackChoice:
+    """Log loss of one threshold, out of fold, of the ways in which logits may be stacked."""
+
+    constant: float  # the base rates alone
+    pooled: float  # four slopes for all thresholds
+    free: float  # weights of each threshold around them
+    taken: str  # "pooled" or "free"
 
 
 def fit_stacked(
@@ -293,15 +155,17 @@ def fit_stacked(
     *,
     n_ranks: int,
     penalty: float = 0.1,
-    stack_penalty: float = 10.0,
+    stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """Cumulative logits of all aspects, stacked and calibrated out of fold.
 
     The first stage of the model is the mean of the folds' weights, whose scores on new texts are spread like the
-    out-of-fold scores that the second stage was fitted on.
+    out-of-fold scores that the second stage was fitted on. Its intercepts are left to the second stage: those of a fold
+    run against the ranks that it holds out.
 
     Parameters
     ----------
@@ -310,9 +174,11 @@ def fit_stacked(
         1..n_ranks; 0 is missing.
     n_ranks : int
     penalty, stack_penalty : float
-        L2 strengths of the two stages.
+        L2 strengths of the first stage, and of what the thresholds add to the shared slopes of the second.
     n_folds : int
     rng : numpy.random.Generator
+    texts : int array of shape (n_texts,), optional
+        Rows with the same code are held out together.
     workers : Workers, optional
         Run the folds, one a worker; they do not change the result.
 
@@ -322,43 +188,105 @@ def fit_stacked(
     out_of_fold : array of shape (n_texts, n_aspects · (n_ranks − 1))
         Logits of the training texts, both stages fitted without the text's own fold.
     """
-    x = sp.csr_array(x, dtype=np.float64)
+    x, m = sp.csr_array(x, dtype=np.float64), ranks.shape[1]
     targets = threshold_targets(ranks, n_ranks)
     whole = fit_logits(x, targets, penalty=penalty, rng=rng, tol=1e-2)  # only a start for the folds
-    parts = list(folds(len(ranks), n_folds, rng))
+    parts = list(folds(ranks, n_folds, rng, texts))
     first = np.empty(targets.shape)
-    weights, bias = np.zeros_like(whole.weights), np.zeros_like(whole.bias)
+    weights = np.zeros_like(whole.weights)
     with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty)) as opened:
         fits = opened.map(_fold_logits, seed=int(rng.integers(2**32)), what="folds")
-    for (_, test), (fold_weights, fold_bias, scores) in zip(parts, fits, strict=True):
+    for (_, test), (fold_weights, scores) in zip(parts, fits, strict=True):
         first[test] = scores
         weights += fold_weights / n_folds
-        bias += fold_bias / n_folds
-    out_of_fold = np.empty_like(first)
+    pooled, free, constant = (np.empty_like(first) for _ in range(3))
     for train, test in parts:
-        second = fit_calibration(first[train], targets[train], penalty=stack_penalty)
-        out_of_fold[test] = first[test] @ second[:-1] + second[-1]
-    second = fit_calibration(first, targets, penalty=stack_penalty)
-    return OrdinalLogits(weights, bias, second[:-1], second[-1], ranks.shape[1]), out_of_fold
+        rates = base_logits(targets[train])
+        mixing, bias = _pooled_stage(first[train], targets[train], m)
+        constant[test], pooled[test] = rates, first[test] @ mixing + bias
+        mixing, bias = _free_stage(first[train], targets[train], m, mixing, bias, stack_penalty)
+        free[test] = first[test] @ mixing + bias
+    n_known = max(1, int((targets >= 0).sum()))
+    losses = [_log_loss(logits, targets) / n_known for logits in (constant, pooled, free)]
+    choice = StackChoice(losses[0], losses[1], losses[2], "free" if losses[2] < losses[1] else "pooled")
+    mixing, bias = _pooled_stage(first, targets, m)
+    if choice.taken == "free":
+        mixing, bias = _free_stage(first, targets, m, mixing, bias, stack_penalty)
+    model = OrdinalLogits(weights, np.zeros(weights.shape[1]), mixing, bias, m, choice)
+    return model, free if choice.taken == "free" else pooled
+
+
+# What the shared slopes are drawn to, and how strongly: a few dozen texts cannot tell them from 0.
+_SLOPE, _SLOPE_STRENGTH = 0.25, 10.0
+_MOST_STACKED = 64  # with more thresholds than this in all, each keeps to the shared slopes
+
+
+def _shares(n_aspects: int, n_thresholds: int) -> FloatArray:
+    """Own logit, and means over thresholds, aspects and both, as four mixing matrices of logits."""
+    own = np.eye(n_aspects), np.eye(n_thresholds)
+    mean = tuple(np.full((n, n), 1.0 / n) for n in (n_aspects, n_thresholds))
+    return np.stack([np.kron(a, r) for a, r in ((own[0], own[1]), (own[0], mean[1]), (mean[0], own[1]), mean)])
+
+
+def _pooled_stage(first: FloatArray, targets: IntArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """Mixing matrix and intercepts of logits with four slopes of at least 0 that all thresholds share."""
+    z = first.reshape(len(first), m, -1)
+    by_aspect, by_threshold = z.mean(axis=2, keepdims=True), z.mean(axis=1, keepdims=True)
+    both = by_threshold.mean(axis=2, keepdims=True)
+    inputs = np.stack([np.broadcast_to(part, z.shape) for part in (z, by_aspect, by_threshold, both)])
+    inputs = inputs.reshape(4, *first.shape)
+    rates, known = base_logits(targets), targets >= 0
+
+    def loss(packed: FloatArray) -> tuple[float, FloatArray]:
+        slopes, bias = packed[:4], packed[4:]
+        logits = np.tensordot(slopes, inputs, axes=1) + bias
+        error = np.where(known, sigmoid(logits) - targets, 0.0)
+        drawn = np.concatenate([_SLOPE_STRENGTH * (slopes - _SLOPE), bias - rates])
+        value = _log_loss(logits, targets) + 0.5 * float(drawn @ np.concatenate([slopes - _SLOPE, bias - rates]))
+        return value, np.concatenate([np.tensordot(inputs, error, axes=2), error.sum(axis=0)]) + drawn
+
+    start = np.concatenate([np.full(4, _SLOPE), rates])
+    bounds = [(0.0, None)] * 4 + [(None, None)] * len(rates)
+    best = minimise_lbfgs(loss, start, bounds=bounds, tol=1e-6 * max(1, len(first)), max_iter=200).weights
+    return np.tensordot(best[:4], _shares(m, z.shape[2]), axes=1), best[4:]
+
+
+def _free_stage(
+    first: FloatArray, targets: IntArray, m: int, mixing: FloatArray, bias: FloatArray, penalty: float
+) -> tuple[FloatArray, FloatArray]:
+    """The pooled stage with weights of each threshold around it."""
+    if first.shape[1] > _MOST_STACKED:
+        return mixing, bias
+    added = fit_calibration(first, targets, penalty=penalty, offset=first @ mixing + bias)
+    # An aspect whose own words would speak against its rank keeps to the shared slopes, which cannot.
+    n_thresholds = first.shape[1] // m
+    whole = (mixing + added[:-1]).reshape(m, n_thresholds, m, n_thresholds).sum(axis=1)
+    against = whole[np.arange(m), np.arange(m)].ravel() < 0
+    added[:, against] = 0.0
+    return mixing + added[:-1], bias + added[-1]
 
 
 def _fold_logits(
     fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights and biases of the logits of a fold's training texts, and their scores of the texts held out."""
+) -> tuple[FloatArray, FloatArray]:
+    """Weights of the logits of a fold's training texts, and their scores of the texts held out, without intercepts."""
     (train, test), (x, targets, dual, penalty) = fold, shared[0]
     fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=dual[train])
-    return fitted.weights, fitted.bias, logit_scores(fitted, x[test])
+    return fitted.weights, np.asarray(x[test] @ fitted.weights)
 
 
-def ordinal_logits(model: OrdinalLogits, x: Any) -> FloatArray:
-    """Logits of "above r" of every aspect, shape (n_texts, n_aspects · (n_ranks − 1))."""
-    return (np.asarray(x @ model.weights) + model.bias) @ model.mixing + model.mixed_bias
+def ordinal_logits(model: OrdinalLogits, x: Any, shift: FloatArray | None = None) -> FloatArray:
+    """Logits of "above r" of every aspect, shape (n_texts, n_aspects · (n_ranks − 1)).
+
+    ``shift`` (n_texts, n_scores) is what scorers add to the scores of the first stage.
+    """
+    scores = np.asarray(x @ model.weights) + model.bias
+    return (scores if shift is None else scores + shift) @ model.mixing + model.mixed_bias
 
 
-def ordinal_probabilities(model: OrdinalLogits, x: Any) -> FloatArray:
+def ordinal_probabilities(model: OrdinalLogits, x: Any, shift: FloatArray | None = None) -> FloatArray:
     """Probabilities of every rank, shape (n_texts, n_aspects, n_ranks)."""
-    return rank_probabilities(ordinal_logits(model, x), model.n_aspects)
+    return rank_probabilities(ordinal_logits(model, x, shift), model.n_aspects)
 
 
 def all_threshold_loss(
@@ -413,19 +341,20 @@ def fit_nodes(
     *,
     n_ranks: int,
     penalty: float,
-    stack_penalty: float = 10.0,
+    stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
+    texts: IntArray | None = None,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
     if kind == "stacked":
         return fit_stacked(
             x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng,
-            workers=workers,
+            texts=texts, workers=workers,
         )  # fmt: skip
     x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
     held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
-    for train, test in folds(len(ranks), n_folds, rng):
+    for train, test in folds(ranks, n_folds, rng, texts):
         held_out[test] = ordinal_logits(fit(x[train], ranks[train], n_ranks=n_ranks, penalty=penalty, rng=rng), x[test])
     return fit(x, ranks, n_ranks=n_ranks, penalty=penalty, rng=rng), held_out

@@ -20,7 +20,7 @@ from accord.typing import FloatArray, IntArray
 
 __all__ = [
     "ALPHAS", "RULES", "GoodGrief", "PRankWeights", "Similarity", "Training", "UpdateRule", "aspect_similarity",
-    "choose_and_fit", "fit_good_grief", "good_grief_ranks", "prank_scores", "train_prank",
+    "choose_and_fit", "fit_good_grief", "good_grief_ranks", "prank_scores", "text_losses", "train_prank",
 ]  # fmt: skip
 
 UpdateRule = Literal["crammer_singer", "figure_1"]
@@ -197,7 +197,7 @@ class GoodGrief:
 _Tried = tuple[GoodGrief, FloatArray]  # a model and the development loss of each text
 
 
-def _distances(truth: IntArray, ranks: IntArray) -> FloatArray:
+def text_losses(truth: IntArray, ranks: IntArray) -> FloatArray:
     """Each text's share of the ranking loss, so that the mean of all is the loss; texts without ranks left out."""
     known = truth > 0
     total = np.where(known, np.abs(truth.astype(np.float64) - ranks), 0.0).sum(axis=1)
@@ -280,7 +280,7 @@ def fit_good_grief(
 
     def losses(ranker: PRankWeights, alpha: float) -> FloatArray:
         decoded = good_grief_decode(prank_scores(ranker, dev_x), ranker.thresholds, alpha * dev_agreement)
-        return _distances(dev_ranks, decoded)
+        return text_losses(dev_ranks, decoded)
 
     def tried(history: list[PRankWeights], alpha: float, n_passes: int | None, *, joint: bool) -> _Tried:
         by_pass = [losses(ranker, alpha) for ranker in history]

@@ -14,20 +14,53 @@ from accord.data.table_rows import project_of_rows
 from accord.data.task import RowReader, Task
 from accord.errors import InputError
 from accord.fitting.settings import configured
-from accord.typing import IntArray, Progress
+from accord.typing import AnyArray, IntArray, Progress
 
 __all__ = ["TASK", "explain", "predict", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> AspectRanker:
-    """Fit an :class:`~accord.aspects.AspectRanker` on the texts and scores of a project."""
+    """Fit an :class:`~accord.aspects.AspectRanker` on the texts and scores of a project.
+
+    Where several people scored, each of them is a row of their own, so that the model learns who is harsh and who is
+    lenient. Perceptron rankers take the mean of their scores.
+    """
     ratings = project.ratings()
-    given = {"n_ranks": ratings.n_ranks, "random_state": 0, **settings}
-    ranker = configured(AspectRanker, given)
+    ranker = configured(AspectRanker, {"n_ranks": ratings.n_ranks, **settings})
     progress("training", 0, 1)
-    ranker.fit(_texts(ratings.items), pd.DataFrame(ratings.ranks, columns=list(ratings.aspects)))
+    texts, ranks, annotator = _texts(ratings.items), ratings.ranks, None
+    people = _by_person(project) if ranker.model in ORDINALS else None
+    if people is not None:
+        rows, ranks, annotator = people
+        texts = [texts[row] for row in rows]
+    ranker.fit(texts, pd.DataFrame(ranks, columns=list(ratings.aspects)), annotator=annotator)
     progress("training", 1, 1)
     return ranker
+
+
+def _by_person(project: Project) -> tuple[IntArray, IntArray, AnyArray] | None:
+    """Text, ranks and person of each row where more than one person scored; several scores of one cell are averaged."""
+    scores = project.frames()["judgements"]
+    scores = scores[(scores["kind"] == "score") & scores["value"].notna()]
+    if scores["annotator_id"].nunique() < 2:
+        return None
+    cells = pd.DataFrame(
+        {
+            "item": project.items().positions(scores["item_id"].to_numpy(object)),
+            "person": scores["annotator_id"].astype(object).where(scores["annotator_id"].notna(), "").to_numpy(object),
+            "aspect": scores["aspect"].astype(object).to_numpy(object),
+            "value": scores["value"].astype(float).to_numpy(),
+        }
+    )
+    table = cells.pivot_table(index=["item", "person"], columns="aspect", values="value", aggfunc="mean")
+    table = table[[str(name) for name in project.ratings().aspects]]
+    ranks = np.floor(table.to_numpy() + 0.5)
+    people = table.index.get_level_values("person").to_numpy(object)
+    return (
+        table.index.get_level_values("item").to_numpy(),
+        np.where(np.isnan(ranks), 0, ranks).astype(np.int64),
+        np.array([None if name == "" else name for name in people], dtype=object),
+    )
 
 
 def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
@@ -62,9 +95,11 @@ def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
 
 
 def explain(model: AspectRanker, project: Project, target: str) -> pd.DataFrame:
-    """The words behind each aspect of one text, strongest first: ``reason, effect, kind``."""
+    """The words and the given ranks of other aspects behind each aspect of one text: ``reason, effect, kind``."""
     items = project.items()
-    return model.explain(_texts(items)[int(items.positions([target])[0])])
+    row = int(items.positions([target])[0])
+    known = _known(model, project)[row]
+    return model.explain(_texts(items)[row], known=known if model.model in ORDINALS and known.any() else None)
 
 
 def _texts(items: Items) -> list[str]:

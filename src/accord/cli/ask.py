@@ -15,6 +15,9 @@ def ask(
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     n: Annotated[int, typer.Option("-n", "--number", help="How many questions.")] = 10,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A saved model; else one is trained.")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="Of pairs: bald, uncertainty or transfer (information about other groups).")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say which questions are worth asking next."""
@@ -25,7 +28,7 @@ def ask(
     saved = None if model is None else load_model(model)
     opened = open_project(project, kind="pairs" if saved is None else saved.kind)
     with progress_bars(hidden=json) as progress:
-        table = run(saved, opened, n=n, progress=progress)
+        table = run(saved, opened, n=n, strategy=strategy, progress=progress)
     if json:
         print_json({"kind": opened.kind, "rows": records(table)})
     else:

@@ -1,4 +1,4 @@
-"""``accord evaluate``: how good a model is on somebody's own judgements."""
+"""``accord evaluate``: how good a model is on a project's own judgements."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +14,12 @@ app = command_app()
 def evaluate(
     kind: KindArgument,
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
-    report: Annotated[Path | None, typer.Option(help="Also write the figures as one HTML page.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="How many parts are left out in turn.")] = 5,
+    report: Annotated[Path | None, typer.Option(help="Also write the evaluation as one HTML page.")] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Say how good the model is on judgements that it has not seen, beside what people would pick instead."""
+    """Say how good a model is on your own judgements, beside what you might pick instead."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.evaluate import evaluate as run
     from accord.workflows.kinds import check_kind
@@ -27,34 +28,23 @@ def evaluate(
 
     opened = open_project(project, kind=check_kind(kind))
     with progress_bars(hidden=json) as progress:
-        found = run(opened, progress=progress, settings=parse_settings(settings or []))
+        found = run(opened, settings=parse_settings(settings or []), n_folds=folds, progress=progress)
     if report is not None:
-        write_report(evaluation_report(opened, found, title=f"How good is it? {Path(project).stem}"), report)
+        name = Path(project.removeprefix("example:")).stem
+        write_report(evaluation_report(opened, found, title=f"How good is it on {name}?"), report)
     if json:
-        tables = {name: records(getattr(found, name)) for name in ("table", "calibration", "curve")}
-        about = {"kind": kind, "n_judgements": found.n_judgements, "n_groups": found.n_groups, "groups": found.groups}
-        print_json({**about, **tables, "sentence": found.sentence})
+        parts = {name: records(getattr(found, name)) for name in ("rows", "gains", "curve", "calibration")}
+        print_json(
+            {"kind": found.kind, "n": found.n_judgements, "sentence": found.sentence, "notes": found.notes, **parts}
+        )
         return
     typer.echo(found.sentence)
-    table = found.table
-    shown = table[["model"]].copy()
-    shown["right"] = [_interval(*row) for row in zip(table["right"], table["low"], table["high"], strict=True)]
-    shown["log loss"] = table["log_loss"]
-    if "distance" in table:
-        shown["distance"] = table["distance"]
-    differences = zip(table["difference"], table["diff_low"], table["diff_high"], strict=True)
-    shown["Accord is better by"] = ["", *[_interval(*row) for row in differences][1:]]
-    print_table(shown)
-    typer.echo(
-        f"Each of {found.n_judgements:,} judgements was predicted by a model that saw none of its group "
-        f"({found.n_groups:,} {found.groups}, five folds). In brackets: 95 % intervals, in points."
-    )
-    if len(found.calibration):
-        print_table(found.calibration, title="What Accord said, and how often it was right")
-    print_table(found.curve, title="Trained on fewer judgements")
+    wide = found.rows.assign(figure=[f"{r.value:.3f} [{r.low:.3f}, {r.high:.3f}]" for r in found.rows.itertuples()])
+    table = wide.pivot(index="method", columns="metric", values="figure")
+    metrics = list(dict.fromkeys(found.rows["metric"]))
+    table = table.loc[list(dict.fromkeys(found.rows["method"])), metrics].reset_index()
+    print_table(table, title=f"{folds} folds over {found.n_groups:,} {found.group}; in brackets 95 % intervals")
+    for note in found.notes:
+        typer.echo(f"note: {note}", err=True)
     if report is not None:
         typer.echo(f"The report is in {report}.")
-
-
-def _interval(value: float, low: float, high: float) -> str:
-    return f"{100 * value:.1f} ({100 * low:.1f} … {100 * high:.1f})"

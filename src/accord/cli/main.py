@@ -22,7 +22,7 @@ COMMANDS = {
     "import": ("import_", "Read tables or another tool's files into a project."),
     "train": ("train", "Train a model on a project and save it."),
     "predict": ("predict", "Apply a model to a project."),
-    "evaluate": ("evaluate", "Say how good the model is on your own judgements."),
+    "evaluate": ("evaluate", "Say how good a model is on your own judgements."),
     "rank": ("rank", "Rank the texts of a project of pairs, with intervals and tiers."),
     "ask": ("ask", "Say which questions are worth asking next."),
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
@@ -49,6 +49,10 @@ _BAD_INPUT, _INTERRUPTED, _CLOSED_PIPE = 2, 130, 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # closed by whoever started this: there is nobody to tell, but the exit code
+        sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:
+        return _fail("there is nowhere to write to: standard output is closed. Send it to a file, or to /dev/null.")
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

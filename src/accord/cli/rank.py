@@ -1,5 +1,7 @@
 """``accord rank``: the ranking of a project of pairs."""
 
+from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from accord.workflows.rank import Ranking
 
 app = command_app()
-_OTHER_COLUMNS = 62  # characters that the columns beside the text need
+_OTHER_COLUMNS = 82  # characters that the columns beside the text need
 
 
 @app.command()
@@ -20,6 +22,11 @@ def rank(
     project: Annotated[str | None, typer.Argument(help="The project's folder, or a raw table of votes.")] = None,
     example: Annotated[str | None, typer.Option(help="Use an example that ships with Accord: arguments.")] = None,
     method: Annotated[str, typer.Option(help="auto, model or bradley_terry.")] = "auto",
+    anchor: Annotated[str | None, typer.Option(help="The text whose score is zero; else the group's mean is.")] = None,
+    stop_when: Annotated[
+        str | None, typer.Option(help="top=K: exit with 0 if the best K texts are settled, with 1 if they are not.")
+    ] = None,
+    sure: Annotated[float, typer.Option(help="The probability that --stop-when wants.")] = 0.95,
     report: Annotated[Path | None, typer.Option(help="Also write the ranking as one HTML page.")] = None,
     settings: Settings = None,
     json: Json = False,
@@ -27,6 +34,7 @@ def rank(
     """Rank the texts of a project of pairs, with intervals and tiers."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.projects import open_project
+    from accord.workflows.rank import parse_top, stability_sentences
     from accord.workflows.rank import rank as run
     from accord.workflows.report import ranking_report, write_report
 
@@ -35,18 +43,40 @@ def rank(
     name = f"example:{example}" if project is None else project
     opened = open_project(name, kind="pairs")
     with progress_bars(hidden=json) as progress:
-        rankings = run(opened, method=method, settings=parse_settings(settings or []), progress=progress)
+        rankings = run(
+            opened,
+            method=method,
+            settings=parse_settings(settings or []),
+            anchor=anchor,
+            top=1 if stop_when is None else parse_top(stop_when),
+            sure=sure,
+            progress=progress,
+        )
+    state = rankings[0].stability
     if report is not None:
         title = f"Ranking of {Path(name.removeprefix('example:')).stem}"
         write_report(ranking_report(opened, rankings, title=title), report)
     if json:
-        groups = [{"group": each.group, "notes": each.notes, "rows": records(each.table)} for each in rankings]
-        print_json({"kind": "pairs", "groups": groups, "report": None if report is None else str(report)})
-        return
-    for each in rankings:
-        _print(each)
-    if report is not None:
-        typer.echo(f"The report is in {report}.")
+        groups = [
+            {
+                "group": each.group,
+                "notes": each.notes,
+                "rows": records(each.table),
+                "voters": records(each.voters),
+            }
+            for each in rankings
+        ]
+        stable = {name: value for name, value in asdict(state).items() if value != inf}
+        print_json({"kind": "pairs", "groups": groups, "stability": stable, "report": report and str(report)})
+    else:
+        for each in rankings:
+            _print(each)
+        for sentence in stability_sentences(state):
+            typer.echo(sentence)
+        if report is not None:
+            typer.echo(f"The report is in {report}.")
+    if stop_when is not None and not state.reached:
+        raise typer.Exit(1)
 
 
 def _print(ranking: "Ranking") -> None:
@@ -55,7 +85,7 @@ def _print(ranking: "Ranking") -> None:
 
     title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes"
     table = Table(title=title, title_justify="left", header_style="bold")
-    for name in ("rank", "tier", "score", "90 % interval", "best", "votes"):
+    for name in ("rank", "tier", "score", "90 % interval", "ranks", "wins", "best", "votes"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("text", no_wrap=True)
     room = max(page_width() - _OTHER_COLUMNS, 12)
@@ -71,6 +101,8 @@ def _print(ranking: "Ranking") -> None:
             str(row["tier"]),
             f"{row['score']:+.2f}",
             f"{row['low']:+.2f} … {row['high']:+.2f}",
+            _range(row["rank_low"], row["rank_high"]),
+            f"{row['wins']:.0f} %",
             f"{100 * row['p_best']:.0f} %",
             str(row["n_votes"]),
             Text(said if len(said) <= room else f"{said[: room - 1]}…"),
@@ -78,3 +110,7 @@ def _print(ranking: "Ranking") -> None:
     print_table(table)
     for note in ranking.notes:
         typer.echo(f"note: {note}", err=True)
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"

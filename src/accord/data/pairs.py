@@ -21,12 +21,12 @@ from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["Comparisons", "pair_frame"]
+__all__ = ["Comparisons", "pair_frame", "shown_sides"]
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Votes between items, as columns; ten million take 160 MB.
+    """Votes between items, as columns; ten million take 170 MB.
 
     Parameters
     ----------
@@ -41,6 +41,9 @@ class Comparisons:
         Ids of the voters.
     weight : float array of shape (n_votes,), optional
         How many votes each row stands for.
+    shown : int array of shape (n_votes,), optional
+        1 where the left item was shown on the left of the screen, −1 where the right item was, 0 where that is not
+        known. Which item a table calls left says nothing about the screen.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Comparisons:
     annotator: IntArray | None = None
     annotators: ObjectArray | None = None
     weight: FloatArray | None = None
+    shown: IntArray | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -92,6 +96,11 @@ class Comparisons:
         if self.weight is not None:
             weight = float_column(self.weight, n=n, what="weight", low=0.0)
             put(self, "weight", frozen(weight.astype(np.float32)))
+        if self.shown is not None:
+            shown = np.asarray(self.shown)
+            if shown.shape != (n,) or not np.isin(shown, (-1, 0, 1)).all():
+                raise InputError(f"every vote needs one shown side, 1, -1 or 0; there are {n} votes.")
+            put(self, "shown", frozen(shown.astype(np.int8)))
 
     @property
     def n_votes(self) -> int:
@@ -107,13 +116,13 @@ class Comparisons:
 
     def subset(self, rows: AnyArray) -> "Comparisons":
         """Some of the votes (positions or a mask); the items stay."""
-        names = ("left", "right", "value", "annotator", "weight")
+        names = ("left", "right", "value", "annotator", "weight", "shown")
         columns = {name: getattr(self, name) for name in names}
         return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def followed_by(self, more: "Comparisons") -> "Comparisons":
         """These votes and then ``more``, which must be about the same items."""
-        annotator = annotators = weight = None
+        annotator = annotators = weight = shown = None
         if self.annotators is not None or more.annotators is not None:
             ids = [
                 np.full(part.n_votes, None, dtype=object)
@@ -125,6 +134,9 @@ class Comparisons:
         if self.weight is not None or more.weight is not None:
             weights = [np.ones(p.n_votes, np.float32) if p.weight is None else p.weight for p in (self, more)]
             weight = np.concatenate(weights)
+        if self.shown is not None or more.shown is not None:
+            sides = [np.zeros(p.n_votes, np.int8) if p.shown is None else p.shown for p in (self, more)]
+            shown = np.concatenate(sides)
         return Comparisons(
             self.items,
             np.concatenate([self.left, more.left]),
@@ -133,6 +145,7 @@ class Comparisons:
             annotator,
             annotators,
             weight,
+            shown,
         )
 
     def xy(self) -> tuple[pd.DataFrame, FloatArray]:
@@ -142,19 +155,31 @@ class Comparisons:
 
     @classmethod
     def from_xy(
-        cls, X: Any, y: Any, items: Items | None = None, *, annotator: Any = None, sample_weight: Any = None
+        cls,
+        X: Any,
+        y: Any,
+        items: Items | None = None,
+        *,
+        annotator: Any = None,
+        sample_weight: Any = None,
+        shown_left: Any = None,
     ) -> "Comparisons":
-        """Votes as estimators take them: ``X`` with the ids ``left`` and ``right``, ``y`` the values."""
+        """Votes as estimators take them: ``X`` with the ids ``left`` and ``right``, ``y`` the values.
+
+        ``shown_left`` names the item that was shown on the left of each pair.
+        """
         frame = pair_frame(X).assign(value=_one_a_row(y, len(X), what="value"))
         if annotator is not None:
             frame["annotator_id"] = _one_a_row(annotator, len(X), what="annotator")
         if sample_weight is not None:
             frame["weight"] = _one_a_row(sample_weight, len(X), what="sample weight")
+        if shown_left is not None:
+            frame["shown_left_id"] = _one_a_row(shown_left, len(X), what="item shown on the left")
         return cls.from_table(frame, items)
 
     @classmethod
     def from_table(cls, table: Any, items: Items | None = None) -> "Comparisons":
-        """Votes of a table with ``left``, ``right``, ``value`` and optionally ``annotator_id`` and ``weight``.
+        """Votes of a table with ``left``, ``right``, ``value`` and maybe ``annotator_id, weight, shown_left_id``.
 
         Without ``items`` the items are the ids that occur, sorted.
         """
@@ -173,6 +198,7 @@ class Comparisons:
             annotator,
             annotators,
             cast(FloatArray, frame["weight"].to_numpy()) if "weight" in frame else None,
+            shown_sides(frame["shown_left_id"], frame["left"], frame["right"]) if "shown_left_id" in frame else None,
         )
 
     def to_table(self) -> pd.DataFrame:
@@ -186,7 +212,30 @@ class Comparisons:
             columns["annotator_id"] = annotator_ids(self.annotator, self.annotators)
         if self.weight is not None:
             columns["weight"] = self.weight
+        if self.shown is not None:
+            left, right = columns["left"], columns["right"]
+            columns["shown_left_id"] = np.where(self.shown == 1, left, np.where(self.shown == -1, right, None))
         return pd.DataFrame(columns)
+
+
+def shown_sides(shown_left: Any, left: Any, right: Any) -> IntArray:
+    """1 where the item shown on the left is ``left``, −1 where it is ``right``, 0 where it is missing.
+
+    Any other item is refused.
+    """
+    shown = pd.Series(np.asarray(shown_left, dtype=object))
+    known = (shown.notna() & (shown != "")).to_numpy()
+    name = shown.astype(str).to_numpy()
+    is_left = known & (name == np.asarray(left, dtype=object).astype(str))
+    is_right = known & (name == np.asarray(right, dtype=object).astype(str))
+    strange = known & ~is_left & ~is_right
+    if strange.any():
+        row = int(np.argmax(strange))
+        raise InputError(
+            f"the item shown on the left must be one of the pair's two; row {row + 1} names {name[row]!r}. "
+            "Correct it or leave it empty."
+        )
+    return is_left.astype(np.int8) - is_right.astype(np.int8)
 
 
 def pair_frame(X: Any) -> pd.DataFrame:

@@ -82,6 +82,7 @@ LINKS = pa.schema(
 )
 _SCHEMAS = {"items": ITEMS, "judgements": JUDGEMENTS, "links": LINKS}
 _MANIFEST = "project.json"
+_WEIGHT = "meta.weight"  # of votes: how many each stands for
 
 
 def with_schema(columns: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
@@ -193,18 +194,33 @@ class Project:
         return Items.from_table(_without_empty(_frame(self.item_table), keep=["item_id"]))
 
     def comparisons(self) -> Comparisons:
-        """The votes (``pair`` judgements)."""
-        votes = self._judgements("pair", "item_id", "other_id", "value", "annotator_id")
+        """The votes (``pair`` judgements), with the side on which each text was shown and ``meta.weight`` if known."""
+        extra = [name for name in (_WEIGHT,) if name in self.judgement_table.column_names]
+        votes = self._judgements("pair", "item_id", "other_id", "value", "annotator_id", "shown_left_id", *extra)
         items = self.items()
         annotator, annotators = _codes(votes.column("annotator_id"))
+        left = _positions(votes.column("item_id"), items, what="left item")
+        right = _positions(votes.column("other_id"), items, what="right item")
+        weight = None
+        if extra and votes.column(_WEIGHT).null_count < votes.num_rows:
+            weight = pc.fill_null(pc.cast(votes.column(_WEIGHT), pa.float64()), 1.0).to_numpy()
         return Comparisons(
             items,
-            _positions(votes.column("item_id"), items, what="left item"),
-            _positions(votes.column("other_id"), items, what="right item"),
+            left,
+            right,
             _numbers(votes.column("value"), what="vote"),
             annotator if len(annotators) else None,
             annotators if len(annotators) else None,
+            weight,
+            _shown(votes.column("shown_left_id"), items, left, right),
         )
+
+    def marks(self) -> dict[str, float]:
+        """Absolute scores of single texts (``score`` judgements without an aspect), averaged over people."""
+        frame = _frame(self._judgements("score", "item_id", "aspect", "value"))
+        frame = frame[frame["aspect"].isna()]
+        value = pd.Series(_numbers(frame["value"], what="score"), index=frame.index, dtype=float)
+        return {str(name): float(mean) for name, mean in value.groupby(frame["item_id"], sort=False).mean().items()}
 
     def threads(self) -> Threads:
         """The comments by thread. The question of a thread is the item whose id is the thread's ``group_id``."""
@@ -241,18 +257,16 @@ class Project:
         items = self.items()
         frame = _frame(self._judgements("span", "item_id", "start", "end", "annotator_id"))
         item = items.positions(frame["item_id"].to_numpy(object))
-        annotated = np.zeros(items.n_items, dtype=bool)
-        annotated[item] = True
         marked = frame["start"].notna().to_numpy()  # that a quote is the text of its span was checked on the way in
-        annotator, annotators = codes_of(frame.loc[marked, "annotator_id"])
+        annotator, annotators = codes_of(frame["annotator_id"])
         return Rationales(
             items,
             item[marked],
             frame["start"].to_numpy()[marked],
             frame["end"].to_numpy()[marked],
-            annotator,
+            annotator[marked],
             annotators,
-            annotated,
+            readings=np.stack([item[~marked], annotator[~marked]], axis=1),
         )
 
     def labels(self) -> ObjectArray:
@@ -433,6 +447,21 @@ def _positions(column: pa.ChunkedArray, items: Items, *, what: str) -> IntArray:
     if (codes < 0).any():
         raise InputError(f"every {what} needs an id; row {int(np.argmin(codes)) + 1} has none. Import the table again.")
     return items.positions(names, what=what)[codes]
+
+
+def _shown(column: pa.ChunkedArray, items: Items, left: IntArray, right: IntArray) -> IntArray | None:
+    """The side on which each pair's left text was shown, as :class:`Comparisons` has it; None if never known."""
+    codes, names = _codes(column)
+    if not len(names):
+        return None
+    place = np.append(items.positions(names, what="text shown on the left"), -1)[codes]
+    strange = (place >= 0) & (place != left) & (place != right)
+    if strange.any():
+        raise InputError(
+            f"the text shown on the left must be one of the pair's two; vote {int(np.argmax(strange)) + 1} names "
+            f"{names[codes[int(np.argmax(strange))]]!r}. Import the table again."
+        )
+    return (place == left).astype(np.int8) - (place == right).astype(np.int8)
 
 
 def _numbers(column: Any, *, what: str) -> FloatArray:

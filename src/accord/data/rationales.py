@@ -21,22 +21,9 @@ from accord.data.tables import as_frame, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, BoolArray, IntArray, ObjectArray
 
-__all__ = ["Rationales", "inside_tags", "token_spans", "whitespace_tokens", "word_tokens"]
+__all__ = ["Rationales", "inside_tags", "token_spans", "whitespace_tokens"]
 
-_WORDS = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _SPACES = re.compile(r"\S+")
-
-
-def word_tokens(text: str) -> tuple[list[str], IntArray]:
-    """Words and punctuation signs of a text, and their character spans, shape (n_tokens, 2).
-
-    Examples
-    --------
-    >>> words, places = word_tokens("Not bad!")
-    >>> words, places.tolist()
-    (['Not', 'bad', '!'], [[0, 3], [4, 7], [7, 8]])
-    """
-    return _tokens(_WORDS, text)
 
 
 def whitespace_tokens(text: str) -> tuple[list[str], IntArray]:
@@ -47,11 +34,7 @@ def whitespace_tokens(text: str) -> tuple[list[str], IntArray]:
     >>> whitespace_tokens("Not bad!")[0]
     ['Not', 'bad!']
     """
-    return _tokens(_SPACES, text)
-
-
-def _tokens(pattern: re.Pattern[str], text: str) -> tuple[list[str], IntArray]:
-    matches = list(pattern.finditer(text))
+    matches = list(_SPACES.finditer(text))
     return [m.group() for m in matches], np.array([m.span() for m in matches], dtype=np.int64).reshape(-1, 2)
 
 
@@ -115,7 +98,11 @@ class Rationales:
         Positions in ``annotators``; −1 where not known.
     annotators : array of shape (n_annotators,), optional
     annotated : bool array of shape (n_items,), optional
-        Texts that somebody looked at; by default those with a span.
+        Texts that somebody looked at; by default those with a span or a reading.
+    readings : int array of shape (n_readings, 2), optional
+        Who read which text and marked nothing: positions in ``items`` and ``annotators`` (−1 where not known).
+    labels : array of shape (n_spans,), optional
+        The class that each span is a reason for; ``None`` where it is that of its text.
 
     Examples
     --------
@@ -133,6 +120,8 @@ class Rationales:
     annotator: IntArray | None = None
     annotators: ObjectArray | None = None
     annotated: BoolArray | None = None
+    readings: IntArray | None = None
+    labels: ObjectArray | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -161,6 +150,14 @@ class Rationales:
         put(self, "annotators", annotators)
         annotated = np.zeros(self.items.n_items, dtype=bool)
         annotated[self.item] = True
+        readings = np.asarray(np.zeros((0, 2), dtype=np.int32) if self.readings is None else self.readings)
+        n_known = 0 if annotators is None else len(annotators)
+        index_column(readings[:, 0], n=None, size=self.items.n_items, what="item")
+        index_column(readings[:, 1] + 1, n=None, size=1 + n_known, what="annotator")
+        annotated[readings[:, 0]] = True
+        put(self, "readings", frozen(readings.astype(np.int32)))
+        if self.labels is not None and len(self.labels) != n:
+            raise InputError(f"labels must have one entry a span ({n}); there are {len(self.labels)}.")
         if self.annotated is not None:
             given = np.asarray(self.annotated, dtype=bool)
             if given.shape != annotated.shape:
@@ -182,13 +179,18 @@ class Rationales:
         place = np.full(self.items.n_items, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows))
         kept = self.only(place[self.item] >= 0)
+        readings = np.asarray(self.readings)[place[np.asarray(self.readings)[:, 0]] >= 0]
         return derived(
-            kept, items=self.items.subset(rows), item=place[kept.item], annotated=np.asarray(self.annotated)[rows]
+            kept,
+            items=self.items.subset(rows),
+            item=place[kept.item],
+            annotated=np.asarray(self.annotated)[rows],
+            readings=np.stack([place[readings[:, 0]], readings[:, 1]], axis=1),
         )
 
     def only(self, spans: AnyArray, *, annotated: BoolArray | None = None) -> "Rationales":
         """Some of the spans (positions or a mask); the texts stay, and so do those that were read, unless said."""
-        columns = {name: getattr(self, name) for name in ("item", "start", "end", "annotator")}
+        columns = {name: getattr(self, name) for name in ("item", "start", "end", "annotator", "labels")}
         return derived(
             self,
             annotated=self.annotated if annotated is None else annotated,
@@ -201,6 +203,24 @@ class Rationales:
         spans = np.stack([self.start, self.end], axis=1)[order]
         cuts = np.searchsorted(self.item[order], np.arange(1, self.items.n_items))
         return list(np.split(spans, cuts))
+
+    def annotations(self) -> list[tuple[int, str, list[tuple[int, int, Any]]]]:
+        """What each person marked in each text: item, annotator ("" where not known), and (start, end, label) in order.
+
+        Somebody who read a text and marked nothing has no spans there.
+        """
+        n, found = self.n_spans, dict[tuple[int, int], list[tuple[int, int, Any]]]()
+        who = np.full(n, -1) if self.annotator is None else self.annotator
+        labels = np.full(n, None) if self.labels is None else self.labels
+        for row in np.lexsort((self.end, self.start)).tolist():
+            span = (int(self.start[row]), int(self.end[row]), labels[row])
+            found.setdefault((int(self.item[row]), int(who[row])), []).append(span)
+        for item, reader in [] if self.readings is None else self.readings.tolist():
+            found.setdefault((item, reader), [])
+        annotated = [] if self.annotated is None else np.flatnonzero(self.annotated).tolist()
+        found |= {(item, -1): [] for item in set(annotated).difference(item for item, _ in found)}
+        names = [] if self.annotators is None else [str(name) for name in self.annotators]
+        return [(item, names[code] if code >= 0 else "", spans) for (item, code), spans in sorted(found.items())]
 
     @classmethod
     def from_table(cls, table: Any, items: Items) -> "Rationales":

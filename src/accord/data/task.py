@@ -83,7 +83,7 @@ class Task:
     rows: RowReader
     update: Callable[[Any, Project, Project], Any] | None = None
     rank: Callable[[Any, Project], pd.DataFrame] | None = None
-    ask: Callable[[Any, Project, int], pd.DataFrame] | None = None
+    ask: Callable[..., pd.DataFrame] | None = None
     compare: Callable[[Any, Project, pd.DataFrame], pd.DataFrame] | None = None
     simulate: Callable[[Project, Mapping[str, Any], Progress], pd.DataFrame] | None = None
 

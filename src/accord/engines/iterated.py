@@ -23,6 +23,7 @@ def iterate_labels(
     rng: np.random.Generator | None = None,
     block_size: int = 1,
     free: BoolArray | None = None,
+    order: IntArray | None = None,
 ) -> tuple[IntArray, Convergence]:
     """Iterative classification with any classifier ([BBB11] Algorithm 1).
 
@@ -40,6 +41,8 @@ def iterate_labels(
         Nodes re-labelled at a time. 1 lets each node see every earlier change.
     free : array of shape (n_nodes,), optional
         Nodes that may change; the others keep their label.
+    order : array of shape (n_nodes,), optional
+        All nodes, in the order that ``rng`` permutes; give one that does not depend on the order of rows.
 
     Returns
     -------
@@ -47,13 +50,14 @@ def iterate_labels(
     convergence : Convergence
         Converged when a whole round changed no label.
     """
-    nodes = np.arange(len(start)) if free is None else np.flatnonzero(free)
+    nodes = np.arange(len(start)) if order is None else order
+    nodes = nodes if free is None else nodes[free[nodes]]
 
     def one_round(labels: IntArray) -> IntArray:
         labels = labels.copy()
-        order = nodes if rng is None else rng.permutation(nodes)
-        for first in range(0, len(order), block_size):
-            block = order[first : first + block_size]
+        now = nodes if rng is None else rng.permutation(nodes)
+        for first in range(0, len(now), block_size):
+            block = now[first : first + block_size]
             labels[block] = relabel(block, labels)
         return labels
 

@@ -106,32 +106,38 @@ class Choice:
 
 @dataclass(frozen=True)
 class Flag:
-    """True or false."""
+    """True or false; ``None`` where ``none`` says what that means."""
+
+    none: bool = False
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, bool | np.bool_)
+        return self.none if value is None else isinstance(value, bool | np.bool_)
 
     def describe(self) -> str:
-        return "true or false"
+        return _either(["true", "false", *_none(self.none)])
 
 
 @dataclass(frozen=True)
 class Many:
-    """A list, not empty, of values that each keep a rule, or one such value where ``one``; ``None`` where ``none``."""
+    """A list, not empty, of values that each keep a rule, or one such value where ``one``; ``None`` where ``none``.
+
+    ``size`` is how many there must be.
+    """
 
     each: Rule
     one: bool = False
     none: bool = False
+    size: int | None = None
 
     def allows(self, value: Any) -> bool:
         if value is None:
             return self.none
         if isinstance(value, list | tuple | np.ndarray):
-            return len(value) > 0 and all(self.each.allows(one) for one in value)
+            return len(value) > 0 and len(value) == (self.size or len(value)) and all(map(self.each.allows, value))
         return self.one and self.each.allows(value)
 
     def describe(self) -> str:
-        several = f"a list in which each is {self.each.describe()}"
+        several = f"a list{f' of {self.size}' if self.size else ''} in which each is {self.each.describe()}"
         return _either([*([self.each.describe()] if self.one else []), several, *_none(self.none)])
 
 

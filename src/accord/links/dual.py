@@ -1,37 +1,54 @@
-"""The dual classifier after its two classifiers: from left-out scores to calibrated beliefs.
+"""Beliefs from content and links: how far links agree, how strongly they pull, and how sure the result may be.
 
-What is fitted here sees only scores of training texts by models trained without their group, so that everything
-(sigmoids, weights of link evidence, scales, temperature) is chosen on texts that stand for new ones.
+What is fitted here sees only log probabilities of training texts by models trained without them, so that everything
+(agreement, couplings, fusion) is chosen on texts that stand for new ones. There are two couplings: one for texts none
+of whose neighbours has a known label, one for texts among known labels.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from accord.engines.numerics import sigmoid, spread
-from accord.fitting.calibration import fit_platt, log_probabilities
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
+from accord.links.content import Calibration, step_along
 from accord.links.linked_graph import linked_beliefs, same_label_gains
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Agreement", "DualModel", "Evidence", "calibrated", "fit_agreement", "fit_dual", "fit_temperature"]
+__all__ = [
+    "Agreement",
+    "Coupling",
+    "DualModel",
+    "Evidence",
+    "fit_agreement",
+    "fit_coupling",
+    "fuse",
+    "pull_share",
+    "spread_labels",
+]
 
-_TINY = 1e-12
+_TINY = 1e-9
+# Agreement of links before any is seen: so many pairs, and the share of them that agree.
+PRIOR_PAIRS, PRIOR_SHARE = 2.0, 0.75
+# Fusion weights before any text is seen, and how far they are expected to lie from there.
+PRIOR = np.array([1.0, 0.15, 0.0, 0.6])
+DEVIATION = np.array([0.3, 0.4, 0.2, 0.3])
+# A coupling that is not zero must lower the loss of all held-out texts together by this much.
+PRICE = 1.0
+# Label spreading: how far labels travel, and the share that counts as nothing.
+REACH, NOTHING, N_STEPS = 0.9, 0.02, 40
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Links of one kind: which texts they join, and what speaks for or against equal labels."""
+    """Links of one kind: which texts they join, what speaks for or against equal labels, and what they weigh."""
 
     ends: IntArray  # (n_pairs, 2)
-    features: FloatArray  # (n_pairs, n_features)
-
-    def inside(self, rows: BoolArray) -> "Evidence":
-        """The pairs whose ends are both marked in the mask ``rows`` (n_texts,), positions unchanged."""
-        keep = rows[self.ends].all(axis=1)
-        return Evidence(self.ends[keep], self.features[keep])
+    features: FloatArray  # (n_pairs, n_features); NaN in a row that says nothing
+    weights: FloatArray  # (n_pairs,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +59,37 @@ class Agreement:
     spread: FloatArray  # (n_features,)
     weights: FloatArray  # (n_features,)
     offset: float
+    base: float  # of a link about which nothing is known but that it is there
 
     def log_odds(self, features: FloatArray) -> FloatArray:
         """Shape (n_pairs,)."""
-        return np.asarray((features - self.centre) / self.spread @ self.weights + self.offset)
+        told = (features - self.centre) / self.spread @ self.weights + self.offset
+        return np.asarray(np.where(np.isfinite(told), told, self.base))
 
 
-def fit_agreement(features: FloatArray, same: FloatArray, *, strength: float = 1.0) -> Agreement:
+def fit_agreement(features: FloatArray, same: BoolArray, *, strength: float = 1.0) -> Agreement:
     """Logistic regression of equal labels on link features, with Platt's targets.
 
-    With one feature, the score of a link classifier, and ``strength=0`` this is Platt's sigmoid.
+    With one feature, the score of a link classifier, and ``strength=0`` this is Platt's sigmoid. A link without
+    features has the base rate of agreement.
 
     Parameters
     ----------
     features : float array of shape (n_pairs, n_features)
+        NaN in the rows of links that say nothing.
     same : bool array of shape (n_pairs,)
     strength : float
         Penalty on the squared standardised weights.
     """
+    share = (same.sum() + PRIOR_PAIRS * PRIOR_SHARE) / (len(same) + PRIOR_PAIRS)
+    base = float(np.log(share / (1.0 - share)))
+    told = np.isfinite(features).all(axis=1)
+    features, same = features[told], same[told]
     n, n_features = features.shape
     centre = features.mean(axis=0) if n else np.zeros(n_features)
     scale = spread(features)
+    if not n or not np.any(features != features[0]):
+        return Agreement(centre, scale, np.zeros(n_features), base, base)
     x = np.column_stack([(features - centre) / scale, np.ones(n)])
     n_same = int(same.sum())
     target = np.where(same, (n_same + 1.0) / (n_same + 2.0), 1.0 / (n - n_same + 2.0))
@@ -74,131 +101,198 @@ def fit_agreement(features: FloatArray, same: FloatArray, *, strength: float = 1
 
     penalty = np.append(np.full(n_features, strength), 0.0)
     weights = minimise_lbfgs(l2_penalised(loss, penalty), np.zeros(n_features + 1)).weights
-    return Agreement(centre, scale, weights[:-1], float(weights[-1]))
+    return Agreement(centre, scale, weights[:-1], float(weights[-1]), base)
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """How strongly each kind of link pulls, and how content, pulls and spread labels are weighed in the end.
+
+    The log probability is ``a·content + (s + r·log degree)·pull + t·spread``, up to normalisation: beliefs that went
+    round loops are over-confident, and more so where there are many links.
+    """
+
+    scales: tuple[float, ...]
+    fusion: FloatArray  # (4,) a, s, r, t
+    loss: float = np.nan  # mean log loss of held-out training texts
+    content_loss: float = np.nan  # the same with content alone
+    rank: float = np.nan  # total loss with penalties, by which couplings are compared
+
+
+RAW = np.array([1.0, 1.0, 0.0, 0.0])  # the beliefs as they are
 
 
 @dataclass(frozen=True, eq=False)
 class DualModel:
-    """Content sigmoids, one agreement model and one scale a kind of link, and the temperature of the beliefs."""
+    """Calibration of the content, one agreement model a kind of link, and the two couplings."""
 
-    sigmoids: FloatArray  # (2, n_sigmoids)
+    calibration: Calibration
     agreements: tuple[Agreement, ...]
-    scales: tuple[float, ...]
-    temperature: float
+    free: Coupling  # where no label is known
+    among_known: Coupling
     engine: str
-    n_labels: int
-    tilt: FloatArray | None = None  # (2, n_labels) slope and offset of each label's log probability, if trained jointly
+    silent: bool = False  # whether the content says nothing
 
-    def content(self, scores: FloatArray) -> FloatArray:
-        """Log probabilities by content alone, shape (n_texts, n_labels)."""
-        log_p = log_probabilities(scores, self.sigmoids)
-        if self.tilt is None:
-            return log_p
-        log_p = log_p * self.tilt[0] + self.tilt[1]
-        return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1, keepdims=True))
-
-    def gains(self, evidence: Sequence[Evidence]) -> list[FloatArray]:
+    def gains(self, evidence: Sequence[Evidence], scales: Sequence[float]) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""
+        n_labels = len(self.calibration.slopes)
         return [
-            scale * same_label_gains(agreement.log_odds(kind.features), self.n_labels)
-            for scale, agreement, kind in zip(self.scales, self.agreements, evidence, strict=True)
+            scale * kind.weights * same_label_gains(agreement.log_odds(kind.features), n_labels)
+            for scale, agreement, kind in zip(scales, self.agreements, evidence, strict=True)
         ]
 
-    def beliefs(
-        self, scores: FloatArray, evidence: Sequence[Evidence], *, known: IntArray | None = None, warn: bool = True
+    def coupling(self, known: IntArray | None) -> Coupling:
+        """The coupling for texts some of which have known labels, or none."""
+        return self.free if known is None or not (known >= 0).any() else self.among_known
+
+    def parts(
+        self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, *, warn: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
+        """Pulls of links and spread labels, each of shape (n_texts, n_labels)."""
+        reached = np.zeros_like(log_p)
+        if known is not None and (known >= 0).any() and evidence and self.among_known.fusion[3] > 0.0:
+            reached = spread_labels(evidence[0], known, log_p.shape[1])
+        return self.pull(log_p, evidence, known, reached, self.coupling(known).scales, warn=warn), reached
+
+    def pull(
+        self,
+        log_p: FloatArray,
+        evidence: Sequence[Evidence],
+        known: IntArray | None,
+        reached: FloatArray,
+        scales: Sequence[float],
+        **options: Any,
     ) -> FloatArray:
-        """Calibrated beliefs, shape (n_texts, n_labels); ``warn`` where the inference did not settle."""
-        raw = _infer(self.content(scores), evidence, self.gains(evidence), self.engine, known, warn=warn)
-        return calibrated(raw, self.temperature)
+        """What links add to the log probabilities by content, shape (n_texts, n_labels)."""
+        ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
+        gains = np.concatenate(self.gains(evidence, scales)) if evidence else np.empty(0)
+        # Content that says nothing would let a few labels flood the graph: spread labels start the inference instead.
+        start = log_p + 0.5 * reached if self.silent else log_p
+        held = gains != 0.0
+        if not held.any():
+            return np.zeros_like(log_p)
+        raw = linked_beliefs(start, ends[held], gains[held], engine=self.engine, known=known, **options)[0]
+        return np.asarray(np.log(np.clip(raw, _TINY, 1.0)) - start)
+
+    def beliefs(
+        self, log_p: FloatArray, evidence: Sequence[Evidence], *, known: IntArray | None = None, warn: bool = True
+    ) -> FloatArray:
+        """Beliefs, shape (n_texts, n_labels), from the log probabilities by content; known labels hold."""
+        pull, reached = self.parts(log_p, evidence, known, warn=warn)
+        found = np.exp(fuse(self.coupling(known).fusion, log_p, pull, reached, degrees(evidence, len(log_p))))
+        if known is not None:
+            found[known >= 0] = np.eye(log_p.shape[1])[known[known >= 0]]
+        return found
 
 
-def fit_dual(
-    scores: FloatArray,
+def degrees(evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
+    """Number of links of each text, of all kinds."""
+    ends = [kind.ends.ravel() for kind in evidence]
+    return np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *ends]), minlength=n_texts).astype(np.float64)
+
+
+def spread_labels(kind: Evidence, known: IntArray, n_labels: int) -> FloatArray:
+    """Centred log shares of the known labels that reach each text along links ([ZBL04]), (n_texts, n_labels)."""
+    step = step_along(len(known), kind.ends, kind.weights, loops=False)
+    given = np.where(known[:, None] == np.arange(n_labels), 1.0, 0.0)
+    reached = given
+    for _ in range(N_STEPS):
+        reached = REACH * (step @ reached) + (1.0 - REACH) * given
+    total = reached.sum(axis=1, keepdims=True)
+    share = np.log(np.where(total > 0.0, reached / np.where(total > 0.0, total, 1.0), 1.0 / n_labels) + NOTHING)
+    return np.asarray(share - share.mean(axis=1, keepdims=True))
+
+
+def fuse(
+    fusion: FloatArray, log_p: FloatArray, pull: FloatArray, reached: FloatArray, degree: FloatArray
+) -> FloatArray:
+    """Log probabilities by content, pulls and spread labels together, shape (n_texts, n_labels)."""
+    logits = fusion[0] * log_p + pull_share(fusion, degree)[:, None] * pull + fusion[3] * reached
+    return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+
+
+def pull_share(fusion: FloatArray, degree: FloatArray) -> FloatArray:
+    """What the pull of links counts, by the number of links."""
+    return np.maximum(fusion[1] + fusion[2] * np.log(np.maximum(degree, 1.0)), 0.0)
+
+
+def fit_fusion(
+    log_p: FloatArray, pull: FloatArray, reached: FloatArray, degree: FloatArray, codes: IntArray
+) -> tuple[FloatArray, float]:
+    """Fusion weights of held-out texts by penalised likelihood, and the total loss with its penalty."""
+    depth = np.log(np.maximum(degree, 1.0))
+    truth = np.arange(len(codes)), codes
+    used = np.array([True, bool(pull.any()), bool(pull.any()), bool(reached.any())])
+
+    def loss(w: FloatArray) -> tuple[float, FloatArray]:
+        result = fuse(w, log_p, pull, reached, degree)
+        error = np.exp(result)
+        error[truth] -= 1.0
+        along = np.sum(error * pull, axis=1) * (w[1] + w[2] * depth > 0.0)
+        slopes = np.array([np.sum(error * log_p), along.sum(), along @ depth, np.sum(error * reached)])
+        away = (w - PRIOR) / DEVIATION
+        value = -float(result[truth].sum()) + 0.5 * float(away[used] @ away[used])
+        return value, np.where(used, slopes + away / DEVIATION, 0.0)
+
+    start = np.where(used, PRIOR, [1.0, 0.0, 0.0, 0.0])
+    found = minimise_lbfgs(loss, start, tol=1e-9, bounds=[(0.0, 3.0), (0.0, 3.0), (-1.0, 1.0), (0.0, 3.0)])
+    return found.weights, found.value
+
+
+def fit_coupling(
+    model: DualModel,
+    log_p: FloatArray,
     codes: IntArray,
     evidence: Sequence[Evidence],
+    folds: IntArray | None,
     *,
-    n_labels: int,
-    engine: str = "mean_field",
-    scales: Sequence[Sequence[float]] | None = None,
-    strength: float = 1.0,
+    scales: Sequence[Sequence[float]],
     recalibrate: bool = True,
-) -> DualModel:
-    """Fit everything that comes after the classifiers, on left-out scores of the training texts.
+) -> Coupling:
+    """The scales of links, and the fusion weights, with which held-out training texts have the lowest log loss.
 
     Parameters
     ----------
-    scores : float array of shape (n_texts,) or (n_texts, n_labels)
-        Content scores, each by a model trained without the text's group.
+    model : DualModel
+        Its calibration and agreements; its couplings are not used.
+    log_p : float array of shape (n_texts, n_labels)
+        By content; of labelled texts by a model trained without them.
     codes : int array of shape (n_texts,)
+        −1 for a text without a label.
     evidence : sequence of Evidence
-        One a kind of link; features that are scores must be left-out scores too.
-    scales : sequence of sequences of float, optional
-        For each kind of link the scales to choose from, by accuracy and then log loss of the beliefs on the training
-        texts; 1 for every kind by default.
-    strength : float
-        Penalty of the agreement models.
+    folds : int array of shape (n_texts,), optional
+        The fold with which a labelled text is held out while the labels of the others are known. Without it all
+        labelled texts are held out at once.
+    scales : sequence of sequences of float
+        For each kind of link the scales to choose from.
     recalibrate : bool
-        Divide log beliefs by a temperature; beliefs of loopy graphs are over-confident.
+        Fit the fusion weights; else beliefs are taken as they come out of the inference.
     """
-    sigmoids = fit_platt(scores, codes, n_labels=n_labels)
-    agreements = tuple(
-        fit_agreement(kind.features, codes[kind.ends[:, 0]] == codes[kind.ends[:, 1]], strength=strength)
-        for kind in evidence
-    )
-    content = log_probabilities(scores, sigmoids)
-    unscaled = DualModel(sigmoids, agreements, (1.0,) * len(agreements), 1.0, engine, n_labels).gains(evidence)
-    choices = list(product(*(scales if scales is not None else [(1.0,)] * len(agreements))))
-    if len(choices) == 1 and not recalibrate:
-        return DualModel(sigmoids, agreements, choices[0], 1.0, engine, n_labels)
-    best: tuple[tuple[float, float], tuple[float, ...], float] | None = None
-    for choice in choices:
-        gains = [scale * gain for scale, gain in zip(choice, unscaled, strict=True)]
-        raw = _infer(content, evidence, gains, engine, None, warn=False)
-        temperature, log_loss = fit_temperature(raw, codes) if recalibrate else (1.0, mean_log_loss(raw, codes))
-        rank = (-float(np.mean(raw.argmax(axis=1) == codes)), log_loss)
+    labelled = np.flatnonzero(codes >= 0)
+    truth, degree = codes[labelled], degrees(evidence, len(codes))[labelled]
+    none, n_labels = np.zeros_like(log_p), log_p.shape[1]
+    held_out: list[tuple[IntArray, IntArray | None, FloatArray]] = [(labelled, None, none)]
+    if folds is not None:
+        held_out = []
+        for fold in np.unique(folds[labelled]):
+            others = np.where(folds != fold, codes, -1)
+            rows = np.flatnonzero((codes >= 0) & (folds == fold))
+            held_out.append((rows, others, spread_labels(evidence[0], others, n_labels) if evidence else none))
+    reached = np.zeros_like(log_p)
+    for out, _, each in held_out:
+        reached[out] = each[out]
+    best: tuple[float, Coupling] | None = None
+    content_loss = -float(np.mean(log_p[labelled, truth]))
+    for choice in product(*scales):
+        pull = np.zeros_like(log_p)
+        for out, known, each in held_out:
+            pull[out] = model.pull(log_p, evidence, known, each, choice, warn=False, tol=1e-4)[out]
+        parts = log_p[labelled], pull[labelled], reached[labelled], degree
+        fusion, total = fit_fusion(*parts, truth) if recalibrate else (RAW, 0.0)
+        fused = fuse(fusion, *parts)
+        loss = -float(np.mean(fused[np.arange(len(truth)), truth]))
+        rank = (total if recalibrate else loss * len(truth)) + PRICE * sum(scale != 0.0 for scale in choice)
         if best is None or rank < best[0]:
-            best = (rank, choice, temperature)
+            best = rank, Coupling(tuple(choice), fusion, loss, content_loss, rank)
     assert best is not None  # there is at least one choice
-    return DualModel(sigmoids, agreements, best[1], best[2], engine, n_labels)
-
-
-def fit_temperature(beliefs: FloatArray, codes: IntArray) -> tuple[float, float]:
-    """The temperature ≥ 1 that makes log beliefs most likely, and their mean log loss with it."""
-
-    def loss(log_temperature: FloatArray) -> tuple[float, FloatArray]:
-        slope = float(np.exp(-log_temperature[0]))
-        scores = slope * log_beliefs
-        log_p = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        truth = np.arange(len(codes)), codes
-        # d log p_y / d slope = log b_y − E_p[log b]
-        rise = log_beliefs[truth] - np.sum(np.exp(log_p) * log_beliefs, axis=1)
-        return float(-log_p[truth].mean()), np.array([float(rise.mean()) * slope])
-
-    log_beliefs = np.log(np.clip(beliefs, _TINY, 1.0))
-    optimum = minimise_lbfgs(loss, np.zeros(1), bounds=[(0.0, 10.0)])
-    return float(np.exp(optimum.weights[0])), optimum.value
-
-
-def calibrated(beliefs: FloatArray, temperature: float) -> FloatArray:
-    """Beliefs with their log odds divided by a temperature; no label changes."""
-    scores = np.log(np.clip(beliefs, _TINY, 1.0)) / temperature
-    return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)))
-
-
-def mean_log_loss(beliefs: FloatArray, codes: IntArray) -> float:
-    """Mean of −log belief in the true label."""
-    return float(-np.mean(np.log(np.clip(beliefs[np.arange(len(codes)), codes], _TINY, 1.0))))
-
-
-def _infer(
-    content: FloatArray,
-    evidence: Sequence[Evidence],
-    gains: Sequence[FloatArray],
-    engine: str,
-    known: IntArray | None,
-    *,
-    warn: bool,
-) -> FloatArray:
-    ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
-    joined = np.concatenate(gains) if gains else np.empty(0)
-    return linked_beliefs(content, ends, joined, engine=engine, known=known, warn=warn)[0]
+    return best[1]

@@ -1,6 +1,8 @@
 """Collective classification of texts that cite, answer or mention each other: content, links, and one inference."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -9,10 +11,22 @@ from sklearn.base import clone
 
 from accord.data.links import Links
 from accord.errors import InputError
-from accord.fitting.workers import WithWorkers, is_number, is_whole
-from accord.links.choice import fit_averaged, fit_chosen
+from accord.fitting.settings import Choice, Flag, Number, Object, Rule
+from accord.fitting.workers import WithWorkers
+from accord.links.content import VIEWS, Content, MixedRidge, fit_calibration, fit_contents, mixing, silent_content
 from accord.links.cut import CUTS, fit_cut
-from accord.links.dual import Evidence, calibrated, fit_dual, fit_temperature
+from accord.links.dual import (
+    PRICE,
+    RAW,
+    Coupling,
+    DualModel,
+    Evidence,
+    degrees,
+    fit_agreement,
+    fit_coupling,
+    fuse,
+    pull_share,
+)
 from accord.links.features.stance import open_vocabulary, stance_text, window_words
 from accord.links.features.words import (
     LinkedTexts,
@@ -22,25 +36,25 @@ from accord.links.features.words import (
     nearest_pairs,
     pair_similarity,
     pair_texts,
-    unit_rows,
 )
-from accord.links.joint import OBJECTIVES, fit_joint
-from accord.links.linked import (
-    LinkedClassifier,
-    check_classifier,
-    check_vectoriser,
-    read_words,
-)
+from accord.links.joint import OBJECTIVES, train_jointly
+from accord.links.linked import CLASSIFIER, TRANSFORMER, LinkedClassifier, read_words
 from accord.links.linked_graph import ENGINES
 from accord.links.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.links.ridge import RidgeScorer
+from accord.texts.vectors import FittedVectors
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["CollectiveClassifier"]
 
-# What one link of an implicit kind may count beside a citation; chosen on the training texts.
-IMPLICIT_SCALES = (0.0, 0.15, 0.3)
+# What links, and what links of an implicit kind, may count; chosen on the training texts.
+SCALES, IMPLICIT_SCALES = (0.0, 0.5, 1.0), (0.0, 0.15, 0.3)
 BETAS = {"set_to": 0.8, "inc_by": 0.15}
+# A link that weighs more than this many times the mean weighs so much.
+MOST_WEIGHT = 3.0
+# Words of neighbours must lower the log loss of a text by this much to be read.
+VIEW_PRICE = 0.01
+NO_COUPLING = Coupling((), RAW)
 
 
 class CollectiveClassifier(WithWorkers, LinkedClassifier):
@@ -48,38 +62,48 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
 
     A content classifier says which label a text has, a link classifier whether two linked texts have the same one, for
     links of agreement and of disagreement alike; inference settles all texts of a connected piece together. Everything
-    after the two classifiers is fitted on scores of texts left out of training with their whole group.
+    after the two classifiers is fitted on training texts that were left out, so that words of neighbours and pulls of
+    links count as much as they help, and nothing where they do not.
 
     Parameters
     ----------
     inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
         The last three hold two labels only and give labels without graded beliefs.
-    training : {"average", "dual", "joint", "auto"}
-        Classifiers and links fitted apart ("dual"), a pairwise CRF over both ("joint"), the mean log beliefs of "dual"
-        and "joint" by likelihood ("average"), or of these two whichever labels more training texts rightly that were
-        left out with their group ("auto"; "dual" where every text is its own group).
+    training : {"dual", "joint"}
+        Classifiers and links fitted apart, or slopes of the content and weights of the links trained together as a
+        pairwise CRF.
     objective : {"marginals", "likelihood"}
         What joint training optimises.
     vectoriser : transformer, optional
         Texts to features; weighted words, word pairs and stance n-grams by default. Not used when X holds features.
+    vectors : str, path or callable, optional
+        Sentence or word vectors to use beside the words; see :func:`accord.texts.vectors.open_vectors`.
     content : classifier, optional
         Features to labels; any with ``decision_function`` or ``predict_proba``. Ridge regression by default.
+    neighbour_words : {"auto", "own", "both", "mixed"}
+        What the default content classifier reads: the words of the text, those within two links of it, or both;
+        "auto" chooses on the training texts.
     link_vectoriser : transformer, optional
         Texts of links to features; words and word pairs by default.
     link : classifier, optional
         Features of links to "same" (1) or "different" (0). Ridge regression by default.
     meta : bool
         Weigh number, kinds and direction of links and similarity beside the score of the link classifier.
+    agreement_strength : float
+        Penalty on the weights of what speaks for equal labels; 0 and no ``meta`` is Platt's sigmoid.
     implicit : int
         A text without a link is tied to this many most similar texts of its group, and they to it; 0 for none.
+    coupling : float or "auto"
+        What the pull of a link counts; "auto" chooses 0, ½ or 1 on the training texts.
+    recalibrate : bool
+        Weigh content and pulls, by number of links, so that held-out training texts have the lowest log loss. False
+        takes the beliefs as they come out of the inference.
     alpha, theta : float or "auto"
         Parameters of the cut; "auto" chooses them on the training texts.
     beta : float, optional
         Parameter of "set_to" (0.8 by default) and "inc_by" (0.15).
-    recalibrate : bool
-        Take back the over-confidence of beliefs that went round loops.
     n_folds : int
-        Folds, of whole groups, for classifiers without a rule for left-out scores.
+        Folds for classifiers without a rule for left-out scores, and for texts held out among known labels.
     n_jobs : int, optional
         Processes for those folds and for the losses of joint training; as in scikit-learn, None means one. What is
         learnt is the same.
@@ -91,38 +115,70 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-    model_ : AveragedModel, DualModel or CutModel
-        What was fitted after the classifiers.
+    model_ : DualModel or CutModel
+        What was fitted after the classifiers. ``model_.free`` and ``model_.among_known`` tell what links count, and the
+        log loss of held-out training texts with links and without.
     content_, link_ : classifier
         ``link_`` is ``None`` where links have no words or all join the same kind of pair.
+    view_ : str
+        What the content reads; see ``neighbour_words``.
 
     Examples
     --------
-    >>> from accord import Links, CollectiveClassifier
-    >>> texts = ["I support the bill.", "I agree with Ann.", "I oppose it.", "Cal is right."] * 6
-    >>> speeches = {"item_id": [f"s{i}" for i in range(24)], "text": texts}
-    >>> links = Links(speeches["item_id"][1::2], speeches["item_id"][::2], contexts=["agree", "right"] * 6)
-    >>> model = CollectiveClassifier().fit(speeches, ["yes", "yes", "no", "no"] * 6, links=links)
-    >>> model.predict({"item_id": ["x", "y"], "text": ["I support the bill.", "I oppose it."]}).tolist()
-    ['yes', 'no']
+    >>> import pandas as pd
+    >>> from accord import CollectiveClassifier, Links
+    >>> texts = pd.DataFrame({"item_id": list("abcdef"), "text": ["yes", "yes good", "no", "no bad", "well", "hm"]})
+    >>> links = Links(["a", "b", "c", "e", "f"], ["b", "e", "d", "a", "c"])
+    >>> model = CollectiveClassifier().fit(texts, ["for", "for", "against", "against", None, None], links=links)
+    >>> model.predict(texts, links=links, known=["for", "for", "against", "against", None, None]).tolist()
+    ['for', 'for', 'against', 'against', 'for', 'against']
     """
+
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "inference": Choice((*ENGINES, *CUTS)),
+        "training": Choice(("dual", "joint")),
+        "objective": Choice(tuple(OBJECTIVES)),
+        "vectoriser": TRANSFORMER,
+        "vectors": Object("the name, folder or file of an encoder, or a function of texts", (str, object)),
+        "content": CLASSIFIER,
+        "neighbour_words": Choice(("auto", *VIEWS)),
+        "link_vectoriser": TRANSFORMER,
+        "link": CLASSIFIER,
+        "meta": Flag(),
+        "agreement_strength": Number(0),
+        "implicit": Number(0, whole=True),
+        "coupling": Number(0, words=("auto",)),
+        "recalibrate": Flag(),
+        "alpha": Number(0, words=("auto",)),
+        "theta": Number(0, words=("auto",)),
+        "beta": Number(0, 1, none=True),
+        "n_folds": Number(2, whole=True),
+        "n_jobs": Number(whole=True, none=True),
+        "client": Object("the address of a Dask scheduler or a client of one", (object,)),
+        "random_state": Number(0, whole=True),
+    }
+    _partly = True
 
     def __init__(
         self,
         *,
         inference: str = "mean_field",
-        training: str = "average",
+        training: str = "dual",
         objective: str = "marginals",
         vectoriser: Any = None,
+        vectors: Any = None,
         content: Any = None,
+        neighbour_words: str = "auto",
         link_vectoriser: Any = None,
         link: Any = None,
         meta: bool = False,
+        agreement_strength: float = 1.0,
         implicit: int = 5,
+        coupling: float | str = "auto",
+        recalibrate: bool = True,
         alpha: float | str = "auto",
         theta: float | str = "auto",
         beta: float | None = None,
-        recalibrate: bool = True,
         n_folds: int = 5,
         n_jobs: int | None = None,
         client: Any = None,
@@ -132,46 +188,35 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self.training = training
         self.objective = objective
         self.vectoriser = vectoriser
+        self.vectors = vectors
         self.content = content
+        self.neighbour_words = neighbour_words
         self.link_vectoriser = link_vectoriser
         self.link = link
         self.meta = meta
+        self.agreement_strength = agreement_strength
         self.implicit = implicit
+        self.coupling = coupling
+        self.recalibrate = recalibrate
         self.alpha = alpha
         self.theta = theta
         self.beta = beta
-        self.recalibrate = recalibrate
         self.n_folds = n_folds
         self.n_jobs = n_jobs
         self.client = client
         self.random_state = random_state
-
-    def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
-        if len(self.classes_) > 2 and self.inference in CUTS:
-            raise InputError(f"a cut holds two labels; there are {len(self.classes_)}. Use 'mean_field' or 'lbp'.")
-        groups = texts.groups if len(np.unique(texts.groups)) > 1 else np.arange(texts.n_texts)
-        self.vectoriser_, self.comparer_ = None, None
-        if texts.is_text:
-            self.comparer_ = open_vocabulary().fit(texts.content)
-            vectoriser = clone(stance_text() if self.vectoriser is None else self.vectoriser)
-            self.vectoriser_ = read_words(vectoriser.fit, texts.content, what="texts")
-        features = self._features(texts)
-        self.content_, scores = self._left_out(self.content, features, codes, groups)
-        self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
-        same = (codes[texts.pairs.ends[:, 0]] == codes[texts.pairs.ends[:, 1]]).astype(np.int64)
-        link_scores = self._fit_link(texts, same, groups)
-        if self.inference in CUTS:
-            self._fit_cut(scores, codes, texts, link_scores)
-        else:
-            self._fit_beliefs(scores, codes, groups, self._evidence(texts, features, link_scores))
-        self.n_features_in_ = features.shape[1]
 
     def predict_proba(
         self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
     ) -> FloatArray:
         """Beliefs, shape (n_texts, n_labels); arguments as in :meth:`predict`."""
         texts = self._read(X, links=links, groups=groups, ids=ids)
-        return self._beliefs(texts, self._known(known, texts))[0]
+        return self._beliefs(texts, self._known(known, texts))
+
+    def content_proba(self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None) -> FloatArray:
+        """Probabilities by the words alone, without the pull of links, shape (n_texts, n_labels)."""
+        texts = self._read(X, links=links, groups=groups, ids=ids)
+        return np.exp(self.calibration_.log_p(self._scores(texts, self._features(texts))))
 
     def explain(
         self,
@@ -186,66 +231,176 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     ) -> pd.DataFrame:
         """Why a text has its label: words and links that speak for it (positive effect) or against it.
 
-        Effects are log odds for the predicted label: of a word, its part of the content score; of a link, what the
-        neighbour's beliefs add through it (before recalibration).
+        Effects are log odds for the predicted label against the mean of the others.
 
         Parameters
         ----------
         text : str
             The id of a row of X.
         n_words : int
-            Most words shown.
+            Most words shown, of the text and of its neighbours each.
 
         Returns
         -------
         DataFrame
-            ``kind`` (content, word, link, similar), ``reason``, ``effect``, strongest first.
+            ``reason``, ``effect``, ``kind`` (content, word, neighbour_word, link, similar, spread), strongest first;
+            ``attrs["label"]`` is the label that is explained.
         """
         texts = self._read(X, links=links, groups=groups, ids=ids)
         if self.inference in CUTS:
             raise InputError(f"inference={self.inference!r} gives labels without reasons. Use 'mean_field' or 'lbp'.")
-        row = texts.position(str(text))
-        beliefs, features, scores, evidence = self._beliefs(texts, self._known(known, texts))
-        label = int(beliefs[row].argmax())
-        log_p = self.model_.content(scores[[row]])[0]
-        reasons = [("content", f"all words: {self.classes_[label]}", _odds(log_p, label))]
-        reasons += self._words(features[[row]], label, n_words)
-        kinds = ("link", "similar")
-        for kind, part, gains in zip(kinds, evidence, self.model_.gains(evidence), strict=False):
+        row, given = texts.position(str(text)), self._known(known, texts)
+        features = self._features(texts)
+        scores = self._scores(texts, features)
+        log_p = self.calibration_.log_p(scores)
+        evidence = self._evidence(texts, features, self._link_scores(texts))
+        pull, reached = self.model_.parts(log_p, evidence, given)
+        coupling = self.model_.coupling(given)
+        degree = degrees(evidence, texts.n_texts)
+        # What the links pull with: the beliefs of the inference, before they are fused.
+        start = log_p + (0.5 * reached if self.model_.silent else 0.0)
+        beliefs = np.exp(fuse(RAW, start, pull, reached, degree))
+        label = int(fuse(coupling.fusion, log_p, pull, reached, degree)[row].argmax())
+        a, t = coupling.fusion[0], coupling.fusion[3]
+        share = pull_share(coupling.fusion, degree)[row]
+        name = str(self.classes_[label])
+        reasons = [(f"all words: {name}", a * _lead(log_p[row], label), "content")]
+        reasons += self._words(texts, features, row, label, n_words, a)
+        if t * np.abs(reached[row]).max() > 0.0:
+            reasons.append((f"known labels along links: {name}", t * _lead(reached[row], label), "spread"))
+        gains = self.model_.gains(evidence, coupling.scales)
+        for kind, part, gain in zip(("link", "similar"), evidence, gains, strict=False):
             for pair in np.flatnonzero((part.ends == row).any(axis=1)):
                 other = int(part.ends[pair].sum() - row)
                 told = self.classes_[int(beliefs[other].argmax())]
-                effect = float(gains[pair]) * _lead(beliefs[other], label)
-                side = "agrees with" if gains[pair] > 0 else "differs from"
-                reasons.append((kind, f"{side} {texts.ids[other]} ({told}, {beliefs[other].max():.2f})", effect))
-        frame = pd.DataFrame(reasons, columns=["kind", "reason", "effect"])
+                side = "agrees with" if gain[pair] > 0 else "differs from"
+                reason = f"{side} {texts.ids[other]} ({told}, {beliefs[other].max():.2f})"
+                reasons.append((reason, share * float(gain[pair]) * _lead(beliefs[other], label), kind))
+        frame = pd.DataFrame(reasons, columns=["reason", "effect", "kind"])
         order = frame["effect"].abs().sort_values(ascending=False, kind="stable").index
-        return frame.loc[order].reset_index(drop=True)
+        frame = frame.loc[order].reset_index(drop=True)
+        frame.attrs["label"] = self.classes_[label]
+        return frame
 
     # -- parts of fit and predict --------------------------------------------------------------------------------
 
-    def _check_settings(self) -> None:
-        for name, value, choices in (
-            ("inference", self.inference, [*ENGINES, *CUTS]),
-            ("training", self.training, ["average", "dual", "joint", "auto"]),
-            ("objective", self.objective, list(OBJECTIVES)),
-        ):
-            if value not in choices:
-                raise InputError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
-        for name, size in (("alpha", self.alpha), ("theta", self.theta)):
-            if size != "auto" and not is_number(size, 0.0):
-                raise InputError(f"{name} must be a number of 0 or more, or 'auto'; got {size!r}.")
-        if self.beta is not None and not is_number(self.beta, 0.0, 1.0):
-            raise InputError(f"beta must be a number from 0 to 1, or None for the default; got {self.beta!r}.")
-        for name, number, least in (("implicit", self.implicit, 0), ("n_folds", self.n_folds, 2)):
-            if not is_whole(number, least):
-                raise InputError(f"{name} must be a whole number of {least} or more; got {number!r}.")
-        check_vectoriser("vectoriser", self.vectoriser)
-        check_vectoriser("link_vectoriser", self.link_vectoriser)
-        check_classifier("content", self.content)
-        check_classifier("link", self.link)
+    def _check_combination(self) -> None:
         if self.training == "joint" and self.inference in CUTS:
             raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
+
+    def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
+        n_labels = len(self.classes_)
+        if n_labels > 2 and self.inference in CUTS:
+            raise InputError(f"a cut holds two labels; there are {n_labels}. Use 'mean_field' or 'lbp'.")
+        by_id = np.argsort(texts.ids.astype(str), kind="stable")
+        order = by_id[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
+        groups, among = _left_out_together(texts.groups, codes)
+        self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
+        self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
+        self._fit_features(texts)
+        features = self._features(texts)
+        mix = self._mix(texts, features)
+        link_scores = self._fit_link(texts, codes, groups)
+        evidence = self._evidence(texts, features, link_scores)
+        self.n_features_in_ = texts.content.shape[1] if self.feature_scale_ is not None else features.shape[1]
+        contents = self._contents(features, mix, codes, groups, order)
+        if self.inference in CUTS:
+            self._keep(contents[0])
+            self._fit_cut(contents[0].scores, codes, texts, link_scores)
+            return
+        agreements = tuple(
+            fit_agreement(kind.features[seen], same, strength=self.agreement_strength)
+            for kind in evidence
+            for seen, same in [_agreeing(kind.ends, codes)]
+        )
+        folds = np.empty(texts.n_texts, dtype=np.int64)
+        folds[order] = np.arange(texts.n_texts) % self.n_folds
+        settings: dict[str, Any] = {"recalibrate": self.recalibrate}
+        scales = [SCALES if isinstance(self.coupling, str) else (float(self.coupling),), IMPLICIT_SCALES]
+        scales = [each if len(kind.ends) else (0.0,) for each, kind in zip(scales, evidence, strict=False)]
+        # One coupling stands for the others while the content is chosen.
+        first = [(each[0], each[-1]) if len(each) > 1 else each for each in scales]
+        best: tuple[float, Content, DualModel] | None = None
+        for content in contents:
+            model = DualModel(
+                content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, content.model is None
+            )
+            rank = 0.0
+            if len(contents) > 1:
+                found = fit_coupling(
+                    model, content.log_p, codes, evidence, folds if among else None, scales=first, **settings
+                )
+                price = PRICE + VIEW_PRICE * float(np.sum(codes >= 0))
+                rank = found.rank + price * (content.view != "own")
+            if best is None or rank < best[0]:
+                best = rank, content, model
+        assert best is not None  # there is at least one content
+        _, content, model = best
+        if self.training == "joint":
+            calibration, agreements = train_jointly(
+                content.scores, codes, evidence, content.calibration, agreements,
+                objective=self.objective, engine=self.inference, workers=self._workers,
+            )  # fmt: skip
+            content = replace(content, calibration=calibration)
+            model = replace(model, calibration=calibration, agreements=agreements)
+        self._keep(content)
+        self.model_: Any = replace(
+            model,
+            free=fit_coupling(model, content.log_p, codes, evidence, None, scales=scales, **settings),
+            among_known=fit_coupling(model, content.log_p, codes, evidence, folds, scales=scales, **settings),
+        )
+
+    def _fit_features(self, texts: LinkedTexts) -> None:
+        self.vectoriser_, self.comparer_, self.vectors_ = None, None, None
+        if not texts.is_text or (self.linked_ and not has_words(texts.content)):
+            return
+        self.comparer_ = read_words(open_vocabulary().fit, texts.content, what="texts")
+        vectoriser = clone(stance_text() if self.vectoriser is None else self.vectoriser)
+        self.vectoriser_ = read_words(vectoriser.fit, texts.content, what="texts")
+        self.vectors_ = None if self.vectors is None else FittedVectors.of(self.vectors)
+
+    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
+        words = super()._features(texts)
+        if self.vectors_ is None:
+            return words
+        return sp.hstack([words, self.vectors_.encode(self.vectors, list(texts.content))], format="csr")
+
+    def _mix(self, texts: LinkedTexts, features: sp.csr_matrix) -> sp.csr_matrix | None:
+        return mixing(features, texts.pairs.ends, self._weights(texts)) if features.shape[1] else None
+
+    def _weights(self, texts: LinkedTexts) -> FloatArray:
+        """Weights of the pairs, 1 on the mean of training."""
+        return np.minimum(texts.pairs.weights / self.mean_weight_, MOST_WEIGHT)
+
+    def _contents(
+        self, features: sp.csr_matrix, mix: sp.csr_matrix | None, codes: IntArray, groups: AnyArray, order: IntArray
+    ) -> list[Content]:
+        """The ways to read the words that are to be compared."""
+        n_labels, labelled = len(self.classes_), codes >= 0
+        if mix is None:
+            return [silent_content(codes, n_labels)]
+        if self.content is not None:
+            model, left = self._left_out(self.content, features[labelled], codes[labelled], groups[labelled])
+            calibration = fit_calibration(left, codes[labelled], n_labels=n_labels, is_ridge=False)
+            scores = label_scores(model, features)
+            scores[labelled] = left
+            return [Content("own", model, calibration, scores)]
+        views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
+        views = ["own"] if self.inference in CUTS and self.neighbour_words == "auto" else views
+        return fit_contents(
+            features, mix, codes, groups, order,
+            views=views, n_labels=n_labels, n_folds=self.n_folds, seed=self.random_state,
+        )  # fmt: skip
+
+    def _keep(self, content: Content) -> None:
+        self.content_, self.calibration_, self.view_ = content.model, content.calibration, content.view
+
+    def _scores(self, texts: LinkedTexts, features: sp.csr_matrix) -> FloatArray:
+        if self.content_ is None:
+            return np.zeros((texts.n_texts, len(self.classes_)))
+        if isinstance(self.content_, MixedRidge):
+            return self.content_.scores(features, None if self.view_ == "own" else self._mix(texts, features))
+        return label_scores(self.content_, features)
 
     def _left_out(self, given: Any, X: Any, codes: IntArray, groups: AnyArray) -> tuple[Any, FloatArray]:
         classifier = RidgeScorer() if given is None else given
@@ -253,117 +408,137 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             classifier, X, codes, groups, n_folds=self.n_folds, seed=self.random_state, workers=self._workers
         )
 
-    def _fit_link(self, texts: LinkedTexts, same: IntArray, groups: AnyArray) -> FloatArray:
-        """Left-out scores of the pairs; 0 where there are no words or nothing to tell apart."""
+    def _fit_link(self, texts: LinkedTexts, codes: IntArray, groups: AnyArray) -> FloatArray:
+        """Scores of the pairs, of pairs of labelled texts left-out ones; NaN where a link says nothing."""
         self.link_, self.link_vectoriser_ = None, None
+        ends = texts.pairs.ends
+        scores = np.full(len(ends), np.nan)
+        seen, same = _agreeing(ends, codes)
         if texts.contexts is None or not has_words(texts.contexts) or len(np.unique(same)) < 2:
-            return np.zeros(len(same))
-        vectoriser = window_words() if self.link_vectoriser is None else self.link_vectoriser
-        self.link_vectoriser_ = clone(vectoriser)
+            return scores
+        self.link_vectoriser_ = clone(window_words() if self.link_vectoriser is None else self.link_vectoriser)
         told = pair_texts(texts.contexts, texts.pairs)
-        words = read_words(self.link_vectoriser_.fit_transform, told, what="contexts of links")
-        where = np.asarray(groups)[texts.pairs.ends[:, 0]]
-        if len(np.unique(where)) < 2:
-            where = np.arange(len(same))
-        self.link_, scores = self._left_out(self.link, words, same, where)
+        words = sp.csr_matrix(read_words(self.link_vectoriser_.fit_transform, told, what="contexts of links"))
+        worded = words.getnnz(axis=1) > 0
+        rows = seen[worded[seen]]
+        if len(np.unique(codes[ends[rows, 0]] == codes[ends[rows, 1]])) < 2:
+            return scores
+        where = np.asarray(groups)[ends[rows, 0]]
+        where = where if len(np.unique(where)) > 1 else np.arange(len(rows))
+        agree = (codes[ends[rows, 0]] == codes[ends[rows, 1]]).astype(np.int64)
+        self.link_, left = self._left_out(self.link, words[rows], agree, where)
+        scores[worded] = label_scores(self.link_, words[worded])
+        scores[rows] = left
         return scores
 
     def _link_scores(self, texts: LinkedTexts) -> FloatArray:
+        scores = np.full(texts.pairs.n_pairs, np.nan)
         if self.link_ is None or texts.contexts is None or not texts.pairs.n_pairs:
-            return np.zeros(texts.pairs.n_pairs)
+            return scores
         vectoriser: Any = self.link_vectoriser_
-        words = vectoriser.transform(pair_texts(texts.contexts, texts.pairs))
-        return label_scores(self.link_, words)
+        words = sp.csr_matrix(vectoriser.transform(pair_texts(texts.contexts, texts.pairs)))
+        worded = words.getnnz(axis=1) > 0
+        if worded.any():
+            scores[worded] = label_scores(self.link_, words[worded])
+        return scores
 
     def _evidence(self, texts: LinkedTexts, features: sp.csr_matrix, link_scores: FloatArray) -> list[Evidence]:
         """One record for links, one for implicit links if there are to be any."""
         unit = features if self.comparer_ is None else self.comparer_.transform(texts.content)
-        unit = unit_rows(unit)
         told = link_scores[:, None]
         if self.meta:
+            # Beside other evidence a link without words has the mean score of those with words.
+            middle = np.nanmean(told) if np.isfinite(told).any() else 0.0
+            told = np.where(np.isfinite(told), told, middle)
             told = np.column_stack([told, meta_features(texts.pairs, pair_similarity(unit, texts.pairs.ends))])
             if self.kinds_:
                 unknown = np.full(len(texts.pairs.pair_of_link), "", dtype=object)
                 kinds = unknown if texts.kinds is None else texts.kinds
                 told = np.column_stack([told, kind_features(kinds, texts.pairs, self.kinds_)])
-        evidence = [Evidence(texts.pairs.ends, told)]
-        if self.implicit:
+        evidence = [Evidence(texts.pairs.ends, told, self._weights(texts))]
+        if self.implicit and features.shape[1]:
             near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected)
-            evidence.append(Evidence(near, pair_similarity(unit, near)[:, None]))
+            evidence.append(Evidence(near, pair_similarity(unit, near)[:, None], np.ones(len(near))))
         return evidence
 
-    def _fit_beliefs(self, scores: FloatArray, codes: IntArray, groups: AnyArray, evidence: list[Evidence]) -> None:
-        if self.training == "joint":
-            self.model_: Any = fit_joint(
-                scores,
-                codes,
-                evidence,
-                n_labels=len(self.classes_),
-                objective=self.objective,
-                engine=self.inference,
-                workers=self._workers,
-            )
-            return
-        settings: dict[str, Any] = {
-            "n_labels": len(self.classes_),
-            "engine": self.inference,
-            "scales": [(1.0,), IMPLICIT_SCALES][: len(evidence)],
-            "recalibrate": self.recalibrate,
-        }
-        if self.training == "auto" and len(np.unique(groups)) < len(groups):
-            self.model_ = fit_chosen(scores, codes, evidence, groups, seed=self.random_state, **settings)
-        elif self.training == "average":
-            self.model_ = fit_averaged(scores, codes, evidence, workers=self._workers, **settings)
-        else:
-            self.model_ = fit_dual(scores, codes, evidence, **settings)
-
     def _fit_cut(self, scores: FloatArray, codes: IntArray, texts: LinkedTexts, link_scores: FloatArray) -> None:
+        if (codes < 0).any():
+            raise InputError("a cut is trained on texts that all have a label; some have none. Leave them out.")
         chosen = {
             f"{name}s": (value,)
             for name, value in (("alpha", self.alpha), ("theta", self.theta))
             if not isinstance(value, str)
         }
         beta = BETAS.get(self.inference, 0.0) if self.beta is None else self.beta
-        ends = texts.pairs.ends
+        ends, link_scores = texts.pairs.ends, np.nan_to_num(link_scores)
         self.model_ = fit_cut(scores, codes, texts.groups, ends, link_scores, cut=self.inference, beta=beta, **chosen)
         labels = self.model_.labels(scores, texts.groups, ends, link_scores)
-        self.temperature_ = fit_temperature(np.eye(2)[labels], codes)[0] if self.recalibrate else 1.0
+        right = (np.sum(labels == codes) + 1.0) / (len(codes) + 2.0) if self.recalibrate else 1.0
+        self.share_right_ = float(right)
 
     def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
-        return np.asarray(self._beliefs(texts, known)[0].argmax(axis=1))
+        return np.asarray(self._beliefs(texts, known).argmax(axis=1))
 
-    def _beliefs(
-        self, texts: LinkedTexts, given: IntArray | None
-    ) -> tuple[FloatArray, sp.csr_matrix, FloatArray, list[Evidence]]:
+    def _beliefs(self, texts: LinkedTexts, given: IntArray | None) -> FloatArray:
         features = self._features(texts)
-        scores, link_scores = label_scores(self.content_, features), self._link_scores(texts)
+        scores, link_scores = self._scores(texts, features), self._link_scores(texts)
         if self.inference in CUTS:
+            link_scores = np.nan_to_num(link_scores)
             labels = self.model_.labels(scores, texts.groups, texts.pairs.ends, link_scores, known=given)
-            beliefs, evidence = calibrated(np.eye(2)[labels], self.temperature_), []
-        else:
-            evidence = self._evidence(texts, features, link_scores)
-            beliefs = self.model_.beliefs(scores, evidence, known=given)
-        if given is not None:
-            beliefs[given >= 0] = np.eye(len(self.classes_))[given[given >= 0]]
-        return beliefs, features, scores, evidence
+            beliefs = np.where(np.eye(2)[labels] > 0.0, self.share_right_, 1.0 - self.share_right_)
+            if given is not None:
+                beliefs[given >= 0] = np.eye(2)[given[given >= 0]]
+            return beliefs
+        evidence = self._evidence(texts, features, link_scores)
+        return np.asarray(self.model_.beliefs(self.calibration_.log_p(scores), evidence, known=given))
 
-    def _words(self, features: sp.csr_matrix, label: int, n_words: int) -> list[tuple[str, str, float]]:
-        weights = getattr(self.content_, "coef_", None)
-        if weights is None or self.vectoriser_ is None:
+    def _words(
+        self, texts: LinkedTexts, features: sp.csr_matrix, row: int, label: int, n_words: int, scale: float
+    ) -> list[tuple[str, float, str]]:
+        """The strongest words of a text, and those of its neighbours where the content reads them."""
+        if self.vectoriser_ is None:
             return []
-        weights = np.atleast_2d(np.asarray(weights)) * self.model_.sigmoids[0][:, None]
-        direction = (weights[0] if label else -weights[0]) if len(weights) == 1 else weights[label]
-        entry = features.tocoo()
-        effects = entry.data * direction[entry.col]
+        sources = [("word", getattr(self.content_, "coef_", None), features[[row]])]
+        if isinstance(self.content_, MixedRidge):
+            mix = self._mix(texts, features) if self.content_.mixed is not None else None
+            near = features[[row]] if mix is None else sp.csr_matrix(mix[[row]] @ features)
+            sources = [("word", self.content_.own, features[[row]]), ("neighbour_word", self.content_.mixed, near)]
         names = self.vectoriser_.get_feature_names_out()
-        top = np.argsort(-np.abs(effects), kind="stable")[:n_words]
-        return [("word", str(names[entry.col[i]]).split("__")[-1], float(effects[i])) for i in top]
+        reasons = []
+        for kind, weights, given in sources:
+            if weights is None:
+                continue
+            columns = np.atleast_2d(np.asarray(weights))
+            columns = np.vstack([np.zeros_like(columns), columns]) if len(columns) == 1 else columns
+            columns = columns * self.calibration_.slopes[:, None]
+            direction = columns[label] - np.delete(columns, label, axis=0).mean(axis=0)
+            entry = given.tocoo()
+            effects = scale * entry.data * direction[entry.col]
+            for i in np.argsort(-np.abs(effects), kind="stable")[:n_words]:
+                if entry.col[i] < len(names):  # the rest are dimensions of vectors
+                    reasons.append((str(names[entry.col[i]]).split("__")[-1], float(effects[i]), kind))
+        return reasons
 
 
-def _odds(log_p: FloatArray, label: int) -> float:
-    return float(log_p[label] - np.logaddexp.reduce(np.delete(log_p, label)))
+def _left_out_together(groups: AnyArray, codes: IntArray) -> tuple[AnyArray, bool]:
+    """The group that each text is left out with, and whether new texts will stand among labelled ones.
+
+    Where one group holds all texts, or groups are labelled in part, texts are left out one by one.
+    """
+    names, place = np.unique(groups, return_inverse=True)
+    n_labelled = np.bincount(place[codes >= 0], minlength=len(names))
+    size = np.bincount(place, minlength=len(names))
+    partly = bool(np.any((n_labelled > 0) & (n_labelled < size)))
+    among = partly or len(names) == 1 or len(names) == len(groups)
+    return (np.arange(len(groups)) if among else groups), among
 
 
-def _lead(belief: FloatArray, label: int) -> float:
-    """How far a belief in one label stands above the mean of the others."""
-    return float(belief[label] - np.delete(belief, label).mean())
+def _agreeing(ends: IntArray, codes: IntArray) -> tuple[IntArray, AnyArray]:
+    """The pairs of two labelled texts, and whether they have the same label."""
+    seen = np.flatnonzero((codes[ends] >= 0).all(axis=1))
+    return seen, codes[ends[seen, 0]] == codes[ends[seen, 1]]
+
+
+def _lead(values: FloatArray, label: int) -> float:
+    """How far the value of one label stands above the mean of the others."""
+    return float(values[label] - np.delete(values, label).mean())

@@ -1,23 +1,26 @@
 """Iterative classification: one local classifier of words and neighbours' labels, asked again and again."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from accord.data.links import Links
 from accord.engines.convergence import warn_unconverged
 from accord.engines.iterated import iterate_labels
 from accord.errors import InputError
-from accord.fitting.workers import is_number, is_whole
+from accord.fitting.settings import Choice, Number, Object, Rule
 from accord.links.features.neighbours import NEIGHBOUR_FEATURES, Neighbours
-from accord.links.features.stance import WORD
-from accord.links.features.words import LinkedTexts, has_words, pair_texts, unit_rows
-from accord.links.linked import LinkedClassifier, check_classifier, read_words
-from accord.links.local import choose_scale, fit_local, local_labeller
+from accord.links.features.stance import word_options
+from accord.links.features.words import LinkedTexts, has_words, pair_texts
+from accord.links.linked import CLASSIFIER, LinkedClassifier, read_words
+from accord.links.local import choose_scale, fit_local, joined_features, local_labeller
 from accord.links.out_of_fold import fit_with_left_out_scores
-from accord.typing import IntArray
+from accord.typing import AnyArray, IntArray
 
 __all__ = ["IterativeClassifier"]
 
@@ -49,10 +52,10 @@ class IterativeClassifier(LinkedClassifier):
         1, 2 or 4, whichever labels most training texts rightly that were left out with their group.
     max_iter : int
         Most rounds.
-    token_pattern : str
-        What counts as a word.
+    token_pattern : str, optional
+        What counts as a word; words of any script by default.
     random_state : int
-        Seed of the orders.
+        Seed of the orders, which depend on the ids of the texts and not on the order of rows.
 
     Examples
     --------
@@ -65,6 +68,17 @@ class IterativeClassifier(LinkedClassifier):
     ['yes', 'no']
     """
 
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "features": Choice(tuple(NEIGHBOUR_FEATURES)),
+        "content": CLASSIFIER,
+        "local": CLASSIFIER,
+        "training": Choice(TRAINING),
+        "scale": Number(0, above=True, none=True),
+        "max_iter": Number(1, whole=True),
+        "token_pattern": Object("a regular expression", (str,)),
+        "random_state": Number(0, whole=True),
+    }
+
     def __init__(
         self,
         *,
@@ -74,7 +88,7 @@ class IterativeClassifier(LinkedClassifier):
         training: str = "left_out",
         scale: float | None = None,
         max_iter: int = 30,
-        token_pattern: str = WORD,
+        token_pattern: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.features = features
@@ -85,18 +99,6 @@ class IterativeClassifier(LinkedClassifier):
         self.max_iter = max_iter
         self.token_pattern = token_pattern
         self.random_state = random_state
-
-    def _check_settings(self) -> None:
-        if self.features not in [*NEIGHBOUR_FEATURES]:
-            raise InputError(f"features must be one of {', '.join(NEIGHBOUR_FEATURES)}; got {self.features!r}.")
-        if self.training not in TRAINING:
-            raise InputError(f"training must be one of {', '.join(TRAINING)}; got {self.training!r}.")
-        if self.scale is not None and not (is_number(self.scale, 0.0) and self.scale > 0.0):
-            raise InputError(f"scale must be a positive number, or None to choose one; got {self.scale!r}.")
-        if not is_whole(self.max_iter, 1):
-            raise InputError(f"max_iter must be a whole number of 1 or more; got {self.max_iter!r}.")
-        check_classifier("content", self.content)
-        check_classifier("local", self.local)
 
     def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
         self.vectoriser_ = None
@@ -112,7 +114,7 @@ class IterativeClassifier(LinkedClassifier):
         machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=self.random_state)
         self.content_, scores = fit_with_left_out_scores(
             machine if self.content is None else self.content,
-            unit_rows(words),
+            normalize(words),
             codes,
             texts.groups,
             seed=self.random_state,
@@ -136,6 +138,7 @@ class IterativeClassifier(LinkedClassifier):
                 start=left_out,
                 free=texts.pairs.connected,
                 scales=SCALES,
+                order=_by_id(texts),
                 max_iter=self.max_iter,
                 seed=self.random_state,
             )
@@ -145,7 +148,7 @@ class IterativeClassifier(LinkedClassifier):
 
     def _labels(self, texts: LinkedTexts, known: IntArray | None) -> IntArray:
         words, neighbours = self._features(texts), self._neighbours(texts)
-        start = np.asarray(self.content_.predict(unit_rows(words)), dtype=np.int64)
+        start = np.asarray(self.content_.predict(normalize(words)), dtype=np.int64)
         free = texts.pairs.connected
         if known is not None:
             start = np.where(known < 0, start, known)
@@ -153,14 +156,28 @@ class IterativeClassifier(LinkedClassifier):
         labeller = local_labeller(
             self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features, scale=self.scale_
         )
-        order = np.random.default_rng(self.random_state)
-        labels, convergence = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=order)
+        rng, order = np.random.default_rng(self.random_state), _by_id(texts)
+        labels, convergence = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=rng, order=order)
         # The residual is the number of labels that the last round changed.
         warn_unconverged("IterativeClassifier", convergence, cure="Raise max_iter.", stacklevel=4)
         return labels
 
+    def predict_locally(
+        self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None
+    ) -> AnyArray:
+        """Labels by the local classifier where the labels ``y`` of all neighbours are known, shape (n_texts,)."""
+        texts = self._read(X, links=links, groups=groups, ids=ids)
+        given = self._known(y, texts)
+        around = self._neighbours(texts).matrix(np.full(texts.n_texts, -1) if given is None else given)
+        joined = joined_features(self._features(texts), around, scale=self.scale_)
+        return np.asarray(self.classes_[np.asarray(self.local_.predict(joined), dtype=np.int64)])
+
+    def _features(self, texts: LinkedTexts) -> sp.csr_matrix:
+        """Presence of words, which is scaled together with what neighbours say; given features as they are."""
+        return sp.csr_matrix(self.vectoriser_.transform(texts.content) if texts.is_text else texts.content)
+
     def _vectoriser(self) -> CountVectorizer:
-        return CountVectorizer(binary=True, token_pattern=self.token_pattern, dtype=np.float64)
+        return CountVectorizer(binary=True, dtype=np.float64, **word_options(1, self.token_pattern))
 
     def _neighbours(self, texts: LinkedTexts) -> Neighbours:
         words = None
@@ -169,3 +186,8 @@ class IterativeClassifier(LinkedClassifier):
             if texts.contexts is not None and len(texts.contexts):
                 words = self.window_vectoriser_.transform(pair_texts(texts.contexts, texts.pairs))
         return Neighbours(self.features, texts.pairs, n_labels=len(self.classes_), words=words)
+
+
+def _by_id(texts: LinkedTexts) -> IntArray:
+    """Positions of the texts in order of their ids."""
+    return np.argsort(texts.ids.astype(str), kind="stable")

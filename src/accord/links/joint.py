@@ -1,7 +1,7 @@
 """Joint training: content and link weights together, through the inference that will use them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,66 +10,78 @@ import scipy.linalg
 from accord.engines.graphs import Graphs
 from accord.engines.marginals import Marginals
 from accord.engines.numerics import spread
-from accord.errors import InputError
 from accord.fitting.blocked_crf import OBJECTIVES, blocked_crf_loss, crf_blocks
 from accord.fitting.graph_crf import GraphCRF, bethe
 from accord.fitting.optimise import minimise_lbfgs
-from accord.links.dual import Agreement, DualModel, Evidence, fit_dual
+from accord.links.content import Calibration, label_columns
+from accord.links.dual import Agreement, Evidence
 from accord.links.linked_graph import ENGINES
 from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["OBJECTIVES", "fit_joint"]
+__all__ = ["OBJECTIVES", "train_jointly"]
 
 
-def fit_joint(
+def train_jointly(
     scores: FloatArray,
     codes: IntArray,
     evidence: Sequence[Evidence],
+    calibration: Calibration,
+    agreements: Sequence[Agreement],
     *,
-    n_labels: int = 2,
     objective: str = "marginals",
     engine: str = "mean_field",
     strength: float = 0.01,
-    max_iter: int = 100,
+    max_iter: int = 40,
     workers: Workers | None = None,
-) -> DualModel:
-    """A pairwise CRF over the left-out scores: slope and offset of the content, and all link weights, at once.
+) -> tuple[Calibration, tuple[Agreement, ...]]:
+    """A pairwise CRF over left-out scores: slopes and offsets of the content, and all link weights, at once.
 
-    It starts at the dual classifier and is drawn back to it, so that with little data it is the dual classifier.
+    It starts at what was fitted apart and is drawn back to it, so that with little data nothing changes.
 
     Parameters
     ----------
     scores : float array of shape (n_texts,) or (n_texts, n_labels)
-        Left-out content scores, of the second label for two labels.
+        Content scores; of labelled texts left-out ones.
     codes : int array of shape (n_texts,)
+        −1 for a text without a label.
     evidence : sequence of Evidence
-    n_labels : int
+    calibration, agreements
+        Where it starts.
     objective : {"marginals", "likelihood"}
         Mean log loss of the beliefs that the engine gives, or the Bethe likelihood of all labels together.
     engine : {"mean_field", "lbp", "exact"}
     strength : float
-        Penalty ½·strength·|weights − dual weights|² on top of the mean loss.
+        Penalty ½·strength·|weights − first weights|² on top of the mean loss.
     max_iter : int
     workers : Workers, optional
         Sum the loss over blocks of connected pieces; they do not change the result.
     """
-    if objective not in OBJECTIVES:
-        raise InputError(f"the objective must be one of {', '.join(OBJECTIVES)}; got {objective!r}.")
-    dual = fit_dual(scores, codes, evidence, n_labels=n_labels, engine=engine, recalibrate=False)
-    content = _log_odds(scores, dual) if n_labels == 2 else _log_probabilities(scores, dual)
-    blocks = [_standardised(kind, agreement) for kind, agreement in zip(evidence, dual.agreements, strict=True)]
+    n_labels = len(calibration.slopes)
+    columns = label_columns(scores)
+    centre, size = columns.mean(axis=0), spread(columns)
+    standard = np.column_stack([(columns - centre) / size, np.ones(len(columns))])
+    # Two labels have one weight vector (of the second label); more have one a label, of which its own score is trained.
+    if n_labels == 2:
+        features, free = standard[:, 1:], np.arange(2)
+        first = np.array(
+            [calibration.slopes[1] * size[1], _offset(calibration, centre)[1] - _offset(calibration, centre)[0]]
+        )
+    else:
+        places = np.arange(n_labels * (n_labels + 1)).reshape(n_labels, n_labels + 1)
+        features, free = standard, np.concatenate([np.diagonal(places), places[:, n_labels]])
+        first = np.concatenate([calibration.slopes * size, _offset(calibration, centre)])
+    blocks = [_standardised(kind, agreement) for kind, agreement in zip(evidence, agreements, strict=True)]
     edges = scipy.linalg.block_diag(*blocks) if blocks else np.empty((0, 0))
     ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
     layout = Graphs.from_edges(np.zeros((len(codes), n_labels)), ends, np.zeros(len(ends)))
     graphs, node_order, edge_order = layout.components()
-    crf = GraphCRF(graphs, content.features[node_order], edges[edge_order])
+    crf = GraphCRF(graphs, features[node_order], edges[edge_order])
     # The gain of equal labels is the log odds of agreement plus this, see same_label_gains.
     offset = np.log(n_labels - 1.0)
-    start = np.concatenate([content.start, *(np.append(a.weights, a.offset + offset) for a in dual.agreements)])
-    free = np.concatenate([content.free, np.arange(crf.n_node_weights, crf.n_weights)])
+    start = np.concatenate([first, *(np.append(a.weights, a.offset + offset) for a in agreements)])
+    free = np.concatenate([free, np.arange(crf.n_node_weights, crf.n_weights)])
     infer: Callable[[Graphs], Marginals] = partial(ENGINES[engine], tol=1e-9, max_iter=1000, warn=False)
-    chosen = infer if objective == "marginals" else bethe
 
     def drawn_back(weights: FloatArray) -> tuple[float, FloatArray]:
         every = np.zeros(crf.n_weights)
@@ -79,53 +91,29 @@ def fit_joint(
         return value + 0.5 * strength * float(away @ away), gradient[free] + strength * away
 
     with (workers or Workers()).open(crf_blocks(crf, codes[node_order])) as opened:
-        loss = blocked_crf_loss(opened, len(codes), objective=objective, infer=chosen)
+        loss = blocked_crf_loss(
+            opened, int((codes >= 0).sum()), objective=objective, infer=infer if objective == "marginals" else bethe
+        )
         weights = minimise_lbfgs(drawn_back, start, max_iter=max_iter, tol=1e-5).weights
-    agreements, place = [], len(content.start)
-    for agreement, block in zip(dual.agreements, blocks, strict=True):
-        *own_weights, bias = weights[place : place + block.shape[1]]
-        agreements.append(Agreement(agreement.centre, agreement.spread, np.array(own_weights), float(bias - offset)))
+    trained, place = [], len(first)
+    for agreement, block in zip(agreements, blocks, strict=True):
+        *own, bias = weights[place : place + block.shape[1]]
+        base = agreement.base + float(bias - offset) - agreement.offset
+        trained.append(replace(agreement, weights=np.array(own), offset=float(bias - offset), base=base))
         place += block.shape[1]
-    trained = replace(dual, agreements=tuple(agreements))
-    return content.put(trained, weights[: len(content.start)])
+    if n_labels == 2:
+        slopes, offsets = np.array([0.0, weights[0] / size[1]]), np.array([0.0, weights[1]])
+        return Calibration(slopes, offsets - np.array([0.0, slopes[1] * centre[1]])), tuple(trained)
+    slopes = weights[:n_labels] / size
+    return Calibration(slopes, weights[n_labels : 2 * n_labels] - slopes * centre), tuple(trained)
 
 
-@dataclass(frozen=True, eq=False)
-class _Content:
-    """How the content enters the CRF: node features, the node weights that are trained, their start and their place."""
-
-    features: FloatArray  # (n_texts, n_features)
-    free: IntArray  # (n_trained,) positions among the node weights
-    start: FloatArray  # (n_trained,) the dual classifier
-    put: Callable[[DualModel, FloatArray], DualModel]
-
-
-def _log_odds(scores: FloatArray, dual: DualModel) -> _Content:
-    """Two labels: one slope and one offset of the standardised score."""
-    centre, scale = float(np.mean(scores)), float(spread(scores))
-    slope, offset = dual.sigmoids[:, 0]
-
-    def put(model: DualModel, weights: FloatArray) -> DualModel:
-        sigmoids = np.array([[weights[0] / scale], [weights[1] - weights[0] * centre / scale]])
-        return replace(model, sigmoids=sigmoids)
-
-    features = np.column_stack([(scores - centre) / scale, np.ones(len(scores))])
-    return _Content(features, np.arange(2), np.array([slope * scale, offset + slope * centre]), put)
-
-
-def _log_probabilities(scores: FloatArray, dual: DualModel) -> _Content:
-    """More labels: a slope and an offset of each label's own log probability."""
-    k = dual.n_labels
-    features = np.column_stack([dual.content(scores), np.ones(len(scores))])
-    places = np.arange(k * (k + 1)).reshape(k, k + 1)  # node weights, one row a label
-    free = np.concatenate([np.diagonal(places), places[:, k]])
-    return _Content(
-        features,
-        free,
-        np.concatenate([np.ones(k), np.zeros(k)]),
-        lambda model, weights: replace(model, tilt=weights.reshape(2, k)),
-    )
+def _offset(calibration: Calibration, centre: FloatArray) -> FloatArray:
+    return calibration.offsets + calibration.slopes * centre
 
 
 def _standardised(kind: Evidence, agreement: Agreement) -> FloatArray:
-    return np.column_stack([(kind.features - agreement.centre) / agreement.spread, np.ones(len(kind.ends))])
+    """Link features as the CRF sees them, a pair without any at the centre, and a bias; weighed."""
+    features = np.where(np.isfinite(kind.features), kind.features, agreement.centre)
+    whole = np.column_stack([(features - agreement.centre) / agreement.spread, np.ones(len(kind.ends))])
+    return np.asarray(whole * kind.weights[:, None])

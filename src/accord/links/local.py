@@ -132,6 +132,7 @@ def choose_scale(
     start: IntArray,
     free: BoolArray,
     scales: Sequence[float],
+    order: IntArray | None = None,
     max_iter: int = 30,
     seed: int = 0,
 ) -> float:
@@ -155,6 +156,8 @@ def choose_scale(
         Texts that are re-labelled and counted.
     scales : sequence of float
         The first of equally good ones is chosen.
+    order : int array of shape (n_texts,), optional
+        As in :func:`accord.engines.iterated.iterate_labels`.
     max_iter : int
     seed : int
         Of the folds and the orders.
@@ -176,7 +179,7 @@ def choose_scale(
             )
             inside = np.zeros(len(codes), dtype=bool)
             inside[test] = True
-            labels, _ = iterate_labels(ask, labels, max_iter=max_iter, rng=rng, free=free & inside)
+            labels, _ = iterate_labels(ask, labels, max_iter=max_iter, rng=rng, free=free & inside, order=order)
         return int(np.sum(labels[free] == codes[free]))
 
     return float(max(scales, key=n_right))

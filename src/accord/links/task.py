@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -19,65 +20,63 @@ __all__ = ["TASK", "explain", "predict", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> CollectiveClassifier:
-    """Fit the collective classifier on the labelled texts and the links among them."""
+    """Fit the collective classifier on all texts, those without a label included, and the links among them."""
     model = configured(CollectiveClassifier, settings)
-    texts, labels = _texts(project), project.labels()
-    labelled = ~pd.isna(labels)
-    if not labelled.any():
+    texts, labels = _texts(project), _labels(project)
+    if pd.isna(labels).all():
         raise InputError("training needs labelled texts; this project has no label. Import some first.")
     progress("training", 0, 1)
-    model.fit(texts[labelled], labels[labelled].astype(str), links=_links(project))
+    model.fit(texts, labels, links=_links(project))
     progress("training", 1, 1)
     return model
 
 
 def predict(model: CollectiveClassifier, project: Project) -> pd.DataFrame:
-    """``item_id``, ``label``, ``probability``, ``known`` and one ``p_<label>`` a label; known labels hold.
+    """``item_id``, ``label``, ``probability``, ``given`` and one ``p.<label>`` a label; labels of people hold.
 
     A label that was never trained is refused.
     """
-    texts, known = _texts(project), _known(project)
+    texts, known = _texts(project), _labels(project)
     beliefs = model.predict_proba(texts, links=_links(project), known=known)
     table = pd.DataFrame(
         {
             "item_id": texts["item_id"].to_numpy(object),
             "label": model.classes_[beliefs.argmax(axis=1)],
             "probability": beliefs.max(axis=1),
-            "known": ~pd.isna(known),
+            "given": ~pd.isna(known),
         }
     )
     for column, label in enumerate(model.classes_):
-        table[f"p_{label}"] = beliefs[:, column]
+        table[f"p.{label}"] = beliefs[:, column]
     return table
 
 
-def explain(model: CollectiveClassifier, project: Project, target: str) -> pd.DataFrame:
-    """``kind``, ``reason`` and ``effect`` (log odds for the predicted label), strongest first.
+def explain(model: CollectiveClassifier, project: Project, item_id: str) -> pd.DataFrame:
+    """``reason``, ``effect`` (log odds for the label) and ``kind``, strongest first; ``attrs`` hold the ``label``.
 
     The label of the text itself is set aside; those of its neighbours hold.
     """
-    texts, known = _texts(project), _known(project)
-    known[texts["item_id"].to_numpy(object) == target] = None
-    return model.explain(target, texts, links=_links(project), known=known)
+    texts, known = _texts(project), _labels(project)
+    known[texts["item_id"].to_numpy(object) == item_id] = None
+    return model.explain(item_id, texts, links=_links(project), known=known)
 
 
 def _texts(project: Project) -> pd.DataFrame:
     table = project.items().to_table()
-    if "text" not in table:
-        raise InputError("the model of links reads texts; this project has none. Import a table with a column 'text'.")
     return table[[name for name in ("item_id", "text", "group_id") if name in table]]
 
 
-def _links(project: Project) -> Links | None:
-    return project.links() if project.counts["links"] else None
+def _links(project: Project) -> Links:
+    return project.links() if project.counts["links"] else Links(*np.empty((2, 0), dtype=object))
 
 
-def _known(project: Project) -> ObjectArray:
-    """The labels that the project holds, as they were trained; ``None`` elsewhere."""
-    known = project.labels()
-    given = ~pd.isna(known)
-    known[given] = known[given].astype(str)
-    return known
+def _labels(project: Project) -> ObjectArray:
+    """The labels that the project holds, as they are trained; ``None`` elsewhere."""
+    labels = project.labels()
+    given = ~pd.isna(labels)
+    labels[given] = labels[given].astype(str)
+    labels[~given] = None
+    return labels
 
 
 def _predict_rows(model: CollectiveClassifier, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:

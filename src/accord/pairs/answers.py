@@ -1,9 +1,11 @@
 """What a fitted ranker of pairs answers: probabilities, rankings, questions, explanations."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
@@ -13,36 +15,61 @@ from accord.pairs.feature_groups import FeatureGroups
 from accord.pairs.process.kernel_design import parameter_table
 from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.likelihoods import Preference
+from accord.pairs.process.posterior import Posterior, Votes
+from accord.pairs.process.sampling import Draws, draw_posterior
 from accord.pairs.process.scorer import Scorer
+from accord.pairs.process.sparse import SparseScorer
+from accord.pairs.process.vote_counts import SiteMemory
 from accord.pairs.questions import STRATEGIES, candidate_pairs, pick_pairs, transfer
 from accord.pairs.ranking import rank_columns
 from accord.pairs.reasons import feature_shares, neighbour_shares, term_shares
+from accord.pairs.stability import GroupState, Stability, stability
+from accord.pairs.voters import RATES, Voters, majority_answer
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PairAnswers"]
 
 _OTHER_PAIRS = 200
+# Everything that is learnt is drawn together where there are at most so many items with votes and distinct votes.
+_MOST_SAMPLED, _MOST_ROWS = 256, 4_000
+_LEVEL = 0.9
 
 
 class PairAnswers:
     """Answers from a posterior over scores; what fits the posterior inherits from it and sets the attributes below."""
 
     ties: str
+    inference: str
+    length_scales: str
+    shrinkage: tuple[float, float]
     random_state: int | None
     items_: Items
     kernel_: Kernel
     theta_: FloatArray
-    scorer_: Scorer
+    scorer_: Scorer | SparseScorer
     likelihood_: Preference
     features_: Any
+    hyperparameters: Any
+    bound_: float
+    variance_multiplier_: float
     _comparisons: Comparisons
     _groups: FeatureGroups | None
-    _errors: dict[str, float]
+    _given_marks: dict[str, float]
+    _voted: IntArray
+    _posterior: Posterior
+    _votes: Votes
+    _people: Voters | None = None
+    _beliefs: dict[str, FloatArray]
+    _memory: SiteMemory
+    _sampled: Draws | None = None
+    _margin: bool
+    _learns_bias: bool
+    _learns_voters: bool
+    _n_added: int
     _streamed: IntArray | None = None  # votes of each item, where the votes themselves are not kept
 
     def _inputs(self, items: Items) -> Inputs:
-        place = self._index
-        index = np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
+        index = self._positions(items)
         if self._groups is None:
             return Inputs((), index)
         if items.features is None and self.features_ is not None:
@@ -79,19 +106,27 @@ class PairAnswers:
     def classes_(self) -> FloatArray:
         """The answers that columns of :meth:`predict_proba` stand for."""
         check_is_fitted(self)
-        return np.array([0.0, 1.0] if self.ties == "half" else [0.0, 0.5, 1.0])
+        return np.array([0.0, 0.5, 1.0] if self._margin else [0.0, 1.0])
 
     @property
     def annotators_(self) -> pd.DataFrame | None:
-        """Voters, the most reliable first: ``annotator, n_votes, error``; None unless reliability was learnt."""
+        """Voters, the most reliable first; None unless their rates of random answers were learnt.
+
+        ``annotator, n_votes, error, low, high``: the expected rate and its 90 % interval.
+        """
         check_is_fitted(self)
         given = self._comparisons
-        if not self._errors or given.annotator is None or given.annotators is None:
+        if not self._learns_voters or given.annotator is None or given.annotators is None:
             return None
         n_votes = np.bincount(given.annotator[given.annotator >= 0], minlength=len(given.annotators))
-        error = [self._errors[name] for name in given.annotators]
-        table = pd.DataFrame({"annotator": given.annotators, "n_votes": n_votes, "error": error})
-        return table.sort_values("error", kind="stable", ignore_index=True)
+        belief = np.array([self._beliefs.get(name, Voters.first_belief(1)[0]) for name in given.annotators])
+        draws = self._draw()
+        if draws is not None and draws.rates.shape[1] == len(belief):
+            belief = np.stack([(draws.rates == rate).mean(axis=0) for rate in RATES], axis=1)
+        rates, reached, tail = np.array(RATES), np.cumsum(belief, axis=1), 0.5 * (1.0 - _LEVEL)
+        low, high = (rates[np.argmax(reached >= q - 1e-12, axis=1)] for q in (tail, 1.0 - tail))
+        columns = {"annotator": given.annotators, "n_votes": n_votes, "error": belief @ rates, "low": low, "high": high}
+        return pd.DataFrame(columns).sort_values("error", kind="stable", ignore_index=True)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
@@ -114,12 +149,42 @@ class PairAnswers:
         """The likeliest answer of each pair, shape (n_pairs,): 1 left, 0 right, ½ undecided (with a margin only)."""
         return self.classes_[np.argmax(self.predict_proba(X, items=items), axis=1)]
 
-    def predict_proba(self, X: Any, *, items: Items | None = None) -> FloatArray:
-        """Probability of each answer in ``classes_``, the scores integrated out, shape (n_pairs, n_classes)."""
+    def predict_proba(
+        self, X: Any, *, items: Items | None = None, voters: int = 1, attentive: bool = True
+    ) -> FloatArray:
+        """Probability of each answer in ``classes_``, the scores integrated out, shape (n_pairs, n_classes).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+        items : Items, optional
+        voters : int
+            The answer is that of the majority of so many people; a label that several people agreed on is surer than
+            a single vote. Where as many are for left as for right, the answer is undecided, or half for each side.
+        attentive : bool
+            Whether these people always attend; otherwise they answer at random as often as the voters did on average.
+        """
+        if voters < 1:
+            raise InputError(f"voters must be at least 1; got {voters}.")
         x, left, right = self._pairs(X, items)
         mean, variance = self.scorer_.differences(x, left, right)
-        p = self.likelihood_.probability(mean, variance)[:, ::-1]
-        return p if self.ties == "margin" else p[:, [0, 2]]
+        rate = 0.0 if attentive or self._people is None else float(self._people.shares @ np.array(RATES))
+        if voters == 1:
+            p = self.likelihood_.probability(mean, variance, rate=rate)
+        else:
+            p = majority_answer(self.likelihood_, mean, variance, voters, rate)
+        p = p[:, ::-1]
+        return p if self._margin else p[:, [0, 2]] + 0.5 * p[:, [1]]
+
+    def predict_order(self, X: Any, *, items: Items | None = None) -> FloatArray:
+        """Posterior probability that left is the better item, shape (n_pairs,).
+
+        It says how sure the order is, not how people would vote: with many votes it tends to 0 or 1, while two items
+        that are nearly as good still share the votes.
+        """
+        x, left, right = self._pairs(X, items)
+        mean, variance = self.scorer_.differences(x, left, right)
+        return np.where(left == right, 0.5, ndtr(mean / np.sqrt(np.maximum(variance, 1e-300))))
 
     def predict_std(self, X: Any, *, items: Items | None = None) -> FloatArray:
         """Standard deviation of the difference of the two scores, shape (n_pairs,)."""
@@ -132,29 +197,138 @@ class PairAnswers:
         return self.scorer_.score(self._inputs(items or self.items_))
 
     def rank(
-        self, items: Items | None = None, *, level: float = 0.9, settled: float = 0.95, n_draws: int = 1000
+        self,
+        items: Items | None = None,
+        *,
+        level: float = _LEVEL,
+        sure: float = 0.95,
+        anchor: str | None = None,
+        scale: str = "score",
+        n_draws: int = 1500,
     ) -> pd.DataFrame:
-        """The ranking, best first.
+        """The ranking of every group of items, best first.
 
-        Columns: ``rank, tier, item_id, score, std, low, high, rank_low, rank_high, p_best, n_votes``.
+        Columns: ``group, rank, tier, item_id, score, std, low, high, rank_low, rank_high, p_best, wins, n_votes``. All
+        of them are about the items of one group, from joint draws of their scores.
 
-        Intervals hold with probability ``level``. Items whose order is not settled share a tier: it ends where an item
-        is worse than the tier's first with a probability of at least ``settled``.
+        Parameters
+        ----------
+        items : Items, optional
+            By default those that the ranker was fitted to. Groups are ranked by themselves unless votes cross them.
+        level : float
+            Probability with which ``low`` and ``high`` hold the score, and ``rank_low`` and ``rank_high`` the rank.
+        sure : float
+            Everything in a tier is better than everything in the tiers below: all these statements, about all groups,
+            are right together with at least this probability.
+        anchor : str, optional
+            The item whose score is zero; by default zero is the mean of the group.
+        scale : {"score", "elo"}
+            Unit of the scores: that of the noise of one item, or Elo points. ``wins`` is in how many of 100 votes the
+            item would beat one that stands at zero.
+        n_draws : int
         """
         check_is_fitted(self)
         items = items or self.items_
-        x = self._inputs(items)
-        rng = np.random.default_rng(self.random_state)
-        order, columns = rank_columns(
-            self.scorer_.score(x), self.scorer_.covariance(x), level=level, settled=settled, n_draws=n_draws, rng=rng
-        )
-        table = pd.DataFrame(columns)
-        table.insert(2, "item_id", items.ids[order])
         votes, n_votes = self._comparisons, self._streamed
         if n_votes is None:
             n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
-        table["n_votes"] = np.append(n_votes, 0)[x.index[order]]  # an item that was not fitted to reads the zero
-        return table
+        counts = np.append(n_votes, 0)  # an item that was not fitted to reads the zero
+        where = None if anchor is None else int(items.positions([anchor], what="anchor")[0])
+        tables = []
+        groups = self._group_rows(items)
+        for name, rows, draws in self._group_draws(items, n_draws):
+            place = None
+            if where is not None and (rows == where).any():
+                place = int(np.flatnonzero(rows == where)[0])
+            order, columns = rank_columns(
+                draws, level=level, sure=1.0 - (1.0 - sure) / len(groups), anchor=place, scale=scale
+            )
+            part = items.subset(rows[order])
+            table = pd.DataFrame(columns)
+            table.insert(0, "group", pd.Series([name] * rows.size, dtype=object))
+            table.insert(3, "item_id", part.ids)
+            tables.append(table.assign(n_votes=counts[self._positions(part)]))
+        return pd.concat(tables, ignore_index=True)
+
+    def stability(
+        self, items: Items | None = None, *, top: int = 1, sure: float = 0.95, n_draws: int = 1500
+    ) -> Stability:
+        """How settled the ranking of every group is, and how many more votes would settle its best ``top`` items.
+
+        Parameters
+        ----------
+        items : Items, optional
+        top : int
+            Of how many best items the probability is asked for.
+        sure : float
+            The probability that is wanted.
+        """
+        check_is_fitted(self)
+        items = items or self.items_
+        n_votes = self._comparisons.n_votes if self._streamed is None else int(self._streamed.sum()) // 2
+        rng = np.random.default_rng(self.random_state)
+        states = [GroupState(name, draws) for name, _, draws in self._group_draws(items, n_draws)]
+        return stability(states, top=top, sure=sure, n_votes=n_votes, rng=rng)
+
+    def knows(self, votes: Comparisons) -> bool:
+        """Whether votes can be added that say no more than those before: sides, voters, undecided answers."""
+        undecided = bool((votes.value == 0.5).any()) if votes.n_votes else False
+        sides = votes.shown is not None and bool(votes.shown.all())
+        voters = votes.annotator is not None and bool((votes.annotator >= 0).all())
+        return (
+            (self._margin or not undecided or self.ties == "half")
+            and (sides or not self._learns_bias)
+            and (voters or not self._learns_voters)
+        )
+
+    def _positions(self, items: Items) -> IntArray:
+        place = self._index
+        return np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
+
+    def _group_rows(self, items: Items) -> dict[str | None, IntArray]:
+        """Positions of the items of each group, in the order of the groups; one group if votes cross them."""
+        votes, groups = self._comparisons, items.groups
+        own = self.items_.groups
+        crossed = own is not None and bool((own[votes.left] != own[votes.right]).any())
+        if groups is None or crossed or any(name is None for name in groups):
+            return {None: np.arange(items.n_items)}
+        codes, names = pd.factorize(groups)
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes))[:-1]
+        return dict(zip(names.tolist(), np.split(order, ends), strict=True))
+
+    def _group_draws(self, items: Items, n_draws: int) -> Iterator[tuple[str | None, IntArray, FloatArray]]:
+        """Joint draws of the scores of each group: its name, the positions of its items, shape (n_draws, n_items)."""
+        rng = np.random.default_rng(self.random_state)
+        drawn = self._draw(n_draws)
+        whitened, scale = self.scorer_.draw(n_draws, rng) if drawn is None else (drawn.whitened, drawn.scale)
+        for name, rows in self._group_rows(items).items():
+            x = self._inputs(items.subset(rows))
+            yield name, rows, self.scorer_.draw_scores(x, whitened, scale, rng)
+
+    def _draw(self, n_draws: int = 1500) -> Draws | None:
+        """Draws of all that is learnt, made once after each fit; None where the Gaussian posterior has to do."""
+        points = self.scorer_.points.index
+        if (
+            not isinstance(self.scorer_, Scorer)
+            or self._streamed is not None
+            or self.inference not in ("auto", "laplace")
+            or self._given_marks
+        ):
+            return None
+        few = points.size <= _MOST_SAMPLED and self._votes.left.size <= _MOST_ROWS
+        people = self._people if self._n_added == 0 else None
+        known = not self._learns_voters or (people is not None and bool((people.voter >= 0).all()))
+        if not (few and known and np.array_equal(points, self._voted)):
+            return None
+        if self._sampled is None or len(self._sampled.scale) != n_draws:
+            self._sampled = draw_posterior(
+                self.scorer_.root, self._posterior, self._votes, self.likelihood_, people,
+                log_variance=float(np.log(np.exp(self.theta_[self.kernel_.is_variance]).sum())),
+                learn_scale=self.length_scales == "mlii" and self.hyperparameters is None,
+                learn_bias=self._learns_bias, n_draws=n_draws, rng=np.random.default_rng(self.random_state),
+            )  # fmt: skip
+        return self._sampled
 
     def ask(
         self, n: int = 10, *, strategy: str = "bald", candidates: Any = None, max_candidates: int = 50_000
@@ -186,7 +360,8 @@ class PairAnswers:
         if strategy == "transfer":
             gain = self._transfer(x, left, right, mean, variance)
         else:
-            gain = STRATEGIES[strategy](mean, variance)
+            rate = 0.0 if self._people is None else float(self._people.shares @ np.array(RATES))
+            gain = STRATEGIES[strategy](self.likelihood_, mean, variance, rate)
         chosen = pick_pairs(gain, left, right, n)
         table = pairs.iloc[chosen].reset_index(drop=True)
         return table.assign(gain=gain[chosen], p_left=self.likelihood_.probability(mean, variance)[chosen, 0])
@@ -205,10 +380,10 @@ class PairAnswers:
         return transfer(mean, variance, mean[some], variance[some], covariance)
 
     def explain(self, item: str, other: str | None = None, *, items: Items | None = None, n: int = 10) -> pd.DataFrame:
-        """Why an item scores as it does, or why it beats another: ``kind, name, share``, strongest first in each kind.
+        """Why an item scores as it does, or why it beats another: ``reason, effect, kind``, strongest first.
 
         ``term`` rows add up to the score (or the difference of scores); ``feature`` rows split the linear terms;
-        ``item`` rows are the training items that the score leans on.
+        ``item`` rows are the training items that the score leans on. ``attrs["label"]`` says what is explained.
         """
         check_is_fitted(self)
         items = items or self.items_
@@ -223,11 +398,15 @@ class PairAnswers:
         known = self.scorer_.points.index
         if (known >= 0).all():
             tables.append(("item", list(self.items_.ids[known]), sign @ neighbour_shares(self.scorer_, x)))
-        rows = [pd.DataFrame({"kind": kind, "name": name, "share": share}) for kind, name, share in tables]
-        table = pd.concat(rows, ignore_index=True)
-        table = table[table["share"] != 0.0]
-        strongest = table.sort_values("share", key=np.abs, ascending=False, kind="stable").groupby("kind", sort=False)
         limit = {"term": len(labels)}
-        kept = pd.concat([part.head(limit.get(str(kind), n)) for kind, part in strongest])
-        order = {"term": 0, "feature": 1, "item": 2}
-        return kept.sort_values("kind", key=lambda kind: kind.map(order), kind="stable", ignore_index=True)
+        rows = []
+        for kind, reason, effect in tables:
+            table = pd.DataFrame({"reason": reason, "effect": effect, "kind": kind})
+            table = table[table["effect"] != 0.0].sort_values("effect", key=np.abs, ascending=False, kind="stable")
+            rows.append((kind, table))
+        whole = pd.concat([table for _, table in rows])
+        kept = [whole[whole["kind"] == kind].sort_values("effect", key=np.abs, ascending=False, kind="stable")
+                .head(limit.get(kind, n)) for kind in dict.fromkeys(kind for kind, _ in rows)]  # fmt: skip
+        found = pd.concat(kept, ignore_index=True)
+        found.attrs["label"] = f"score of {item}" if other is None else f"{item} over {other}"
+        return found

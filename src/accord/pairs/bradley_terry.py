@@ -10,8 +10,6 @@ import pandas as pd
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg
-from scipy.special import ndtr, ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,11 +21,11 @@ from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.fitting.settings import Number, Rule, Seed, check_settings
+from accord.pairs.process.sparse import conditioned_variance, sparse_draws
+from accord.pairs.ranking import rank_columns
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["BradleyTerryRanker", "Scores", "bradley_terry", "curvature", "vote_loss"]
-
-# What the settings must be.
+__all__ = ["BradleyTerryRanker", "Strengths", "bradley_terry", "curvature", "vote_loss"]
 
 
 class BradleyTerryRanker(BaseEstimator):
@@ -50,7 +48,7 @@ class BradleyTerryRanker(BaseEstimator):
     Attributes
     ----------
     ids_ : array of shape (n_items,)
-    scores_ : Scores
+    scores_ : Strengths
         Mean, deviations and draws of the scores (Laplace approximation).
     n_votes_ : array of shape (n_items,)
         Votes that each item took part in.
@@ -144,49 +142,28 @@ class BradleyTerryRanker(BaseEstimator):
         """Standard deviation of the difference of the two scores, shape (n_pairs,)."""
         return self._differences(X)[1]
 
-    def rank(self, *, level: float = 0.9, settled: float = 0.95) -> pd.DataFrame:
+    def rank(self, *, level: float = 0.9, sure: float = 0.95, anchor: str | None = None) -> pd.DataFrame:
         """The ranking, best first.
-
-        Items whose order is not settled share a tier: a tier ends where the item is worse than the tier's first with
-        a probability of at least ``settled``.
 
         Returns
         -------
         DataFrame
-            ``rank, tier, item_id, score, low, high, p_best, n_votes``; ``low`` and ``high`` bound the interval that
-            holds the score with probability ``level``.
+            ``rank, tier, item_id, score, std, low, high, rank_low, rank_high, p_best, wins, n_votes`` as
+            :meth:`PreferenceRanker.rank` has them, with scores in log odds: distances from the mean of all items, or
+            from the ``anchor``.
         """
         check_is_fitted(self)
-        scores = self.scores_
-        order = np.lexsort((self.ids_.astype(str), -scores.mean))
-        half = ndtri(0.5 + level / 2.0) * scores.std
-        best = np.bincount(np.argmax(scores.mean + scores.draws, axis=1), minlength=len(order)) / len(scores.draws)
-        return pd.DataFrame(
-            {
-                "rank": np.arange(1, len(order) + 1),
-                "tier": self._tiers(order, settled),
-                "item_id": self.ids_[order],
-                "score": scores.mean[order],
-                "low": (scores.mean - half)[order],
-                "high": (scores.mean + half)[order],
-                "p_best": best[order],
-                "n_votes": self.n_votes_[order],
-            }
-        )
-
-    def _tiers(self, order: IntArray, settled: float) -> IntArray:
-        mean, tiers, first, tier = self.scores_.mean, np.empty(len(order), dtype=np.int64), 0, 1
-        while first < len(order):
-            rest = order[first:]
-            leader = np.full(len(rest), order[first])
-            std = self.scores_.difference_std(leader, rest)
-            gap = mean[leader] - mean[rest]
-            p = ndtr(np.divide(gap, std, out=np.zeros(len(rest)), where=std > 0))
-            worse = np.flatnonzero(p >= settled)
-            last = len(order) if not worse.size else first + int(worse[0])
-            tiers[first:last] = tier
-            first, tier = last, tier + 1
-        return tiers
+        place = None if anchor is None else int(self._positions(pd.Series([anchor]))[0])
+        # Items of equal score stand in the order of their ids.
+        by_id = np.argsort(self.ids_.astype(str), kind="stable")
+        draws = (self.scores_.mean + self.scores_.draws)[:, by_id]
+        where = None if place is None else int(np.flatnonzero(by_id == place)[0])
+        order, columns = rank_columns(draws, level=level, sure=sure, anchor=where, mean=self.scores_.mean[by_id])
+        table = pd.DataFrame(columns)
+        # A logistic difference counts for as much as 1.702/√2 of a difference on the scale of the noise.
+        table["wins"] = 100.0 * sigmoid(table["score"].to_numpy())
+        table.insert(2, "item_id", self.ids_[by_id][order])
+        return table.assign(n_votes=self.n_votes_[by_id][order])
 
     def _differences(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self)
@@ -211,7 +188,7 @@ def _count_parts(left: IntArray, right: IntArray, n_items: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Strengths:
     """The Laplace approximation of the posterior of the scores: N(mean, covariance)."""
 
     mean: FloatArray  # (n_items,)
@@ -279,7 +256,7 @@ def bradley_terry(
     n_draws: int = 2000,
     largest_dense: int = 2000,
     rng: np.random.Generator,
-) -> Scores:
+) -> Strengths:
     """Most probable scores of items and how sure they are.
 
     Up to ``largest_dense`` items the covariance of the Laplace approximation is computed whole; above, deviations come
@@ -295,32 +272,6 @@ def bradley_terry(
         inverse = scipy.linalg.solve_triangular(factor, np.eye(n_items), lower=True)
         covariance = inverse.T @ inverse  # Λ⁻¹ = L⁻ᵀL⁻¹
         draws = rng.standard_normal((n_draws, n_items)) @ inverse
-        return Scores(optimum.weights, np.sqrt(np.diag(covariance)), draws, covariance, optimum.convergence)
-    draws = _sparse_draws(precision, alpha=alpha, n_draws=min(n_draws, 40), rng=rng)
-    return Scores(optimum.weights, _conditioned_std(precision, draws), draws, None, optimum.convergence)
-
-
-def _sparse_draws(precision: sp.csr_matrix, *, alpha: float, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draws from N(0, Λ⁻¹), shape (n_draws, n_items), without a factor of Λ.
-
-    Λ = BᵀB with one row of B an edge (√w at its two ends, with opposite signs) and one an item (√alpha); the solution
-    of Λx = Bᵀε has the covariance Λ⁻¹BᵀBΛ⁻¹ = Λ⁻¹.
-    """
-    n = precision.shape[0]
-    upper = sp.triu(precision, k=1).tocoo()
-    root = np.sqrt(-upper.data)
-    inverse_diagonal = sp.diags(1.0 / precision.diagonal())
-    draws = np.empty((n_draws, n))
-    for row in draws:
-        pull = root * rng.standard_normal(root.size)
-        target = np.bincount(upper.row, pull, n) - np.bincount(upper.col, pull, n)
-        target += np.sqrt(alpha) * rng.standard_normal(n)
-        row[:], _ = cg(precision, target, rtol=1e-4, maxiter=200, M=inverse_diagonal)
-    return draws
-
-
-def _conditioned_std(precision: sp.csr_matrix, draws: FloatArray) -> FloatArray:
-    """Deviations from few draws: var(xᵢ) = 1/Λᵢᵢ + var(E[xᵢ | rest]), of which only the last term is estimated."""
-    diagonal = precision.diagonal()
-    expected = draws - (precision @ draws.T).T / diagonal  # E[xᵢ | rest] = xᵢ − (Λx)ᵢ/Λᵢᵢ
-    return np.asarray(np.sqrt(1.0 / diagonal + np.mean(expected**2, axis=0)))
+        return Strengths(optimum.weights, np.sqrt(np.diag(covariance)), draws, covariance, optimum.convergence)
+    draws = sparse_draws(precision, alpha, min(n_draws, 40), rng)
+    return Strengths(optimum.weights, np.sqrt(conditioned_variance(precision, draws)), draws, None, optimum.convergence)

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import entr, log_ndtr, ndtr
+from scipy.special import entr, log_ndtr
 
+from accord.pairs.process.likelihoods import Preference
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["STRATEGIES", "answer_precision", "bald", "candidate_pairs", "pick_pairs", "transfer", "uncertainty"]
@@ -13,23 +14,27 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
-def _entropy(p: FloatArray) -> FloatArray:
-    return np.asarray(entr(p) + entr(1.0 - p))
+def uncertainty(likelihood: Preference, mean: FloatArray, variance: FloatArray, rate: float = 0.0) -> FloatArray:
+    """Entropy of the predicted answer in nats, shape (n_pairs,): uncertainty sampling as in [SG18].
 
-
-def uncertainty(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Entropy of the predicted vote in nats, shape (n_pairs,): uncertainty sampling as in [SG18]."""
-    return _entropy(ndtr(mean / np.sqrt(2.0 + variance)))
-
-
-def bald(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Information that the vote gives about the two scores in nats, shape (n_pairs,).
-
-    Entropy of the vote minus its expected entropy once the scores are known: votes that are a coin toss whatever the
-    scores say are not worth asking for.
+    Answers may be undecided, biased towards a side (each pair is as likely to be shown either way) and random at the
+    rate of the average voter.
     """
-    z = (mean[:, None] + np.sqrt(variance)[:, None] * _NODES) / np.sqrt(2.0)
-    return np.maximum(uncertainty(mean, variance) - _entropy(ndtr(z)) @ _WEIGHTS, 0.0)
+    sides = (-1.0, 1.0) if likelihood.bias else (0.0,)
+    found = [entr(likelihood.probability(mean, variance, side, rate=rate)).sum(axis=1) for side in sides]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def bald(likelihood: Preference, mean: FloatArray, variance: FloatArray, rate: float = 0.0) -> FloatArray:
+    """Information that the answer gives about the two scores in nats, shape (n_pairs,).
+
+    Entropy of the answer minus its expected entropy once the scores are known: answers that are a coin toss whatever
+    the scores say are not worth asking for.
+    """
+    none, known = np.zeros(mean.size), np.zeros(mean.size)
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        known += weight * uncertainty(likelihood, mean + np.sqrt(variance) * node, none, rate)
+    return np.maximum(uncertainty(likelihood, mean, variance, rate) - known, 0.0)
 
 
 def answer_precision(mean: FloatArray, variance: FloatArray) -> FloatArray:
@@ -60,7 +65,11 @@ def transfer(
     return np.asarray(-0.5 * np.log1p(-(covariance**2) / (here[:, None] * there)).mean(axis=1))
 
 
-STRATEGIES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {"bald": bald, "uncertainty": uncertainty}
+# (likelihood, mean, variance, rate of random answers) → gain of each pair
+STRATEGIES: dict[str, Callable[[Preference, FloatArray, FloatArray, float], FloatArray]] = {
+    "bald": bald,
+    "uncertainty": uncertainty,
+}
 
 
 def pick_pairs(gain: FloatArray, left: IntArray, right: IntArray, n: int) -> IntArray:

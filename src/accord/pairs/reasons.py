@@ -7,12 +7,13 @@ import scipy.sparse as sp
 
 from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.scorer import Scorer
+from accord.pairs.process.sparse import SparseScorer
 from accord.typing import FloatArray
 
 __all__ = ["feature_shares", "neighbour_shares", "term_shares"]
 
 
-def term_shares(scorer: Scorer, x: Inputs) -> FloatArray:
+def term_shares(scorer: Scorer | SparseScorer, x: Inputs) -> FloatArray:
     """Each term's part of each item's posterior mean score, shape (n_items, n_terms); the parts add up to the mean."""
     dual, kernel = scorer.dual(), scorer.kernel
     shares = np.empty((x.n, len(kernel.terms)))
@@ -21,7 +22,7 @@ def term_shares(scorer: Scorer, x: Inputs) -> FloatArray:
     return shares
 
 
-def feature_shares(scorer: Scorer, x: Inputs) -> dict[int, FloatArray]:
+def feature_shares(scorer: Scorer | SparseScorer, x: Inputs) -> dict[int, FloatArray]:
     """Each feature's part of each item's score in the linear terms, by group number: shape (n_items, n_features)."""
     dual, found = scorer.dual(), {}
     for term, part in zip(scorer.kernel.terms, scorer.kernel.slices, strict=True):
@@ -35,6 +36,6 @@ def feature_shares(scorer: Scorer, x: Inputs) -> dict[int, FloatArray]:
     return found
 
 
-def neighbour_shares(scorer: Scorer, x: Inputs) -> FloatArray:
+def neighbour_shares(scorer: Scorer | SparseScorer, x: Inputs) -> FloatArray:
     """Each inducing point's part of each item's score, shape (n_items, n_points)."""
     return np.asarray(scorer.kernel.block(x, scorer.points).value(scorer.theta) * scorer.dual())

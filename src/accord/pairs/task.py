@@ -14,10 +14,10 @@ from accord.data.table_rows import text_columns
 from accord.data.task import RowReader, Task
 from accord.errors import InputError
 from accord.evaluation.tables import mean_row
-from accord.fitting.settings import configured
+from accord.fitting.settings import Number, configured
 from accord.pairs import PreferenceRanker
 from accord.pairs.features import ArgumentFeatures
-from accord.typing import ObjectArray, Progress
+from accord.typing import Progress
 
 __all__ = ["TASK", "ask", "compare", "explain", "predict", "predict_pairs", "rank", "simulate", "train", "update"]
 
@@ -25,92 +25,87 @@ _STRATEGIES = ("random", "uncertainty", "bald")
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> PreferenceRanker:
-    """Fit the ranker to a project's votes, with features of its texts where it has texts.
-
-    Undecided votes fall into a learned margin, and voters' reliability is learnt where each of several voters is known,
-    unless the settings say otherwise.
-    """
-    votes = project.comparisons()
-    if not votes.n_votes:
+    """Fit the ranker to a project's votes and scores, with features of its texts where it has texts."""
+    votes, marks = project.comparisons(), project.marks()
+    if not votes.n_votes and not marks:
         raise InputError("training on pairs needs votes; this project has none. Import or collect some first.")
     progress("training", 0, 1)
-    ranker = _ranker(votes, settings)
     X, y = votes.xy()
-    ranker.fit(X, y, items=votes.items, annotator=_voters(ranker, votes))
+    ranker = configured(PreferenceRanker, settings).fit(X, y, items=votes.items, scores=marks, **_routed(votes))
     progress("training", 1, 1)
     return ranker
+
+
+def _routed(votes: Comparisons) -> dict[str, Any]:
+    """What is known of each vote besides its answer, as the ranker takes it."""
+    table = votes.to_table()
+    names = {"annotator_id": "annotator", "weight": "sample_weight", "shown_left_id": "shown_left"}
+    return {setting: table[column].to_numpy() for column, setting in names.items() if column in table}
 
 
 def update(model: PreferenceRanker, project: Project, fresh: Project) -> PreferenceRanker | None:
     """The ranker with the votes of ``fresh`` added, which are those of ``project`` that it has not seen.
 
-    ``None`` where it must be trained from nothing: the texts or what is to be learnt about the voters have changed.
+    ``None`` where it must be trained from nothing: the texts have changed, or votes say more than those before.
     """
     votes, new = project.comparisons(), fresh.comparisons()
-    wanted = _ranker(votes, {})
-    same = all(getattr(model, name) == getattr(wanted, name) for name in ("ties", "reliability")) and np.array_equal(
-        model.items_.ids, votes.items.ids
-    )
-    if not same:
+    if not np.array_equal(model.items_.ids, votes.items.ids) or fresh.marks():
+        return None
+    if not model.knows(new) or not model.knows(votes):
         return None
     if new.n_votes:
         X, y = new.xy()
-        model.partial_fit(X, y, annotator=_voters(model, new))
+        model.partial_fit(X, y, **_routed(new))
     return model
 
 
-def _voters(ranker: PreferenceRanker, votes: Comparisons) -> ObjectArray | None:
-    """Who gave each vote, where the ranker learns about voters and all of them are known."""
-    if ranker.reliability is None or votes.annotator is None or votes.annotators is None:
-        return None
-    return votes.annotators[votes.annotator]
-
-
-def _ranker(votes: Comparisons, settings: Mapping[str, Any]) -> PreferenceRanker:
-    chosen: dict[str, Any] = {"ties": "margin" if np.any(votes.value == 0.5) else "half"}
-    if votes.annotator is not None and votes.annotators is not None:
-        enough = len(votes.annotators) > 1 and votes.n_votes >= 5 * len(votes.annotators)
-        chosen["reliability"] = "em" if enough and (votes.annotator >= 0).all() else None
-    if votes.items.texts is not None and any(votes.items.texts):
-        chosen["features"] = ArgumentFeatures()
-    return configured(PreferenceRanker, {**chosen, **settings})
-
-
 def rank(model: PreferenceRanker, project: Project) -> pd.DataFrame:
-    """``rank, tier, item_id, score, low, high, p_best, n_votes``, best first."""
-    table = model.rank(project.items())
-    return table[["rank", "tier", "item_id", "score", "low", "high", "p_best", "n_votes"]]
+    """The ranking of each group: what :meth:`PreferenceRanker.rank` returns."""
+    return model.rank(project.items())
 
 
 def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
-    """Every pair that was voted on, once: ``left, right, p_left, p_undecided, std``."""
-    return compare(model, project, project.comparisons().xy()[0].drop_duplicates(ignore_index=True))
+    """Every pair that was voted on, once: ``left, right, label, probability, given, p.left, p.undecided, p.right``."""
+    pairs = project.comparisons().xy()[0].drop_duplicates(ignore_index=True)
+    return compare(model, project, pairs)
 
 
 def compare(model: PreferenceRanker, project: Project, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of a project's texts (``left, right``) with ``p_left, p_undecided, std``."""
+    """Pairs of a project's texts (``left, right``) with the columns of :func:`predict`, and ``p_order, std``."""
     return predict_pairs(model, pairs, project.items())
 
 
 def predict_pairs(model: PreferenceRanker, pairs: pd.DataFrame, items: Items | None) -> pd.DataFrame:
-    """The same for pairs of the given items, or of those that the model was fitted to."""
+    """The same for pairs of the given items, or of those that the model was fitted to.
+
+    ``label`` is the likeliest answer of one attentive voter, ``p_order`` the probability that left is better.
+    """
     p = model.predict_proba(pairs, items=items)
-    undecided = p[:, 1] if p.shape[1] == 3 else np.zeros(len(p))
-    return pairs.assign(p_left=p[:, -1], p_undecided=undecided, std=model.predict_std(pairs, items=items))
+    if p.shape[1] == 2:
+        p = np.stack([p[:, 0], np.zeros(len(p)), p[:, 1]], axis=1)
+    answers = np.array(["right", "undecided", "left"], dtype=object)
+    likeliest = np.argmax(p, axis=1)
+    return pairs.assign(
+        label=answers[likeliest],
+        probability=p[np.arange(len(p)), likeliest],
+        given=False,
+        **{f"p.{name}": p[:, column] for name, column in (("left", 2), ("undecided", 1), ("right", 0))},
+        p_order=model.predict_order(pairs, items=items),
+        std=model.predict_std(pairs, items=items),
+    )
 
 
-def ask(model: PreferenceRanker, project: Project, n: int) -> pd.DataFrame:
+def ask(model: PreferenceRanker, project: Project, n: int, strategy: str = "bald") -> pd.DataFrame:
     """The ``n`` pairs most worth asking about: ``left, right, gain, p_left``."""
     known = set(model.items_.ids)
     if any(name not in known for name in project.items().ids):
         raise InputError("the model does not know all texts of this project. Train it again.")
-    return model.ask(n)
+    return model.ask(n, strategy=strategy)
 
 
 def explain(model: PreferenceRanker, project: Project, target: str) -> pd.DataFrame:
-    """Why a text scores as it does: ``reason, effect``, strongest first in each kind of reason."""
-    table = model.explain(target, items=project.items())
-    return pd.DataFrame({"reason": table["kind"] + " " + table["name"], "effect": table["share"]})
+    """Why a text scores as it does: ``reason, effect, kind``, strongest first in each kind of reason."""
+    return model.explain(target, items=project.items())
 
 
 def simulate(project: Project, settings: Mapping[str, Any], progress: Progress) -> pd.DataFrame:
@@ -118,16 +113,19 @@ def simulate(project: Project, settings: Mapping[str, Any], progress: Progress) 
 
     Settings: ``n_labels`` (100), ``batch`` (10) and ``seeds`` (3); the others are the ranker's.
     """
-    own = {name: int(settings.get(name, default)) for name, default in (("n_labels", 100), ("batch", 10), ("seeds", 3))}
+    own = {name: settings.get(name, default) for name, default in (("n_labels", 100), ("batch", 10), ("seeds", 3))}
+    for name, value in own.items():
+        if not (rule := Number(1, whole=True)).allows(value):
+            raise InputError(f"the setting {name!r} of a simulation must be {rule.describe()}; got {value!r}.")
     rest = {name: value for name, value in settings.items() if name not in own}
     votes = project.comparisons()
     decided = votes.subset(votes.value != 0.5)
     if decided.n_votes < 20:
         raise InputError(f"a simulation needs at least 20 decided votes; this project has {decided.n_votes}.")
-    base = _ranker(decided, {"length_scales": "base", "ties": "half", "reliability": None, **rest})
+    base = configured(PreferenceRanker, {"length_scales": "base", "ties": "half", "reliability": "equal", **rest})
     items = votes.items
-    if base.features is not None and items.texts is not None:
-        items = base.features.fit(items.texts).items(items)
+    if items.texts is not None and any(items.texts):
+        items = ArgumentFeatures().fit(items.texts).items(items)
     curves: dict[tuple[str, int], list[float]] = {}
     for seed in range(own["seeds"]):
         for place, strategy in enumerate(_STRATEGIES):

@@ -1,130 +1,134 @@
-"""How reliable each voter is, and what the outcome of each pair was: by expectation maximisation.
+"""How often each voter answers at random.
 
-All votes on a pair are reports about one outcome of that pair, and only the outcome speaks of the scores. So a pair is
-one observation of the scores, however many voted on it:
+A voter's rate of random answers is one of a few values, 0 and 1 among them, whose shares among all voters are learnt:
 
-    z_p ~ p(z | f_i − f_j)                         the outcome of pair p, by the likelihood of the scores
-    p(vote = v | z_p) = (1 − ε_u) [v = z_p] + ε_u/K   voter u answers at random, all K answers alike, at rate ε_u
-    ε_u ~ Beta(a, b)
+    P(answer | z, voter) = (1 − ε) P(answer | z) + ε c,   ε = RATES[k] with probability share_k
 
-E-step: q(z_p) ∝ p(z_p | scores) Π p(vote | z_p) over the votes on p. M-step: ε_u from the expected number of random
-answers, and the scores from the outcomes. Each is weighed with the probability that it is the outcome and that some
-vote on the pair was genuine: if all were random, nothing is known of the pair. A pair with a single vote therefore
-counts with the probability that this vote was genuine.
+so that voters of whom little is known are judged by the company they are in. A continuous prior fails both ways: it
+finds no random voters where there are many, and sees some where there are none.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import binom
 
+from accord.data.pairs import Comparisons
 from accord.engines.numerics import normalise_log
 from accord.pairs.process.likelihoods import Preference
-from accord.pairs.process.posterior import sum_by
-from accord.typing import BoolArray, FloatArray, IntArray
+from accord.pairs.process.posterior import Votes, sum_by
+from accord.typing import FloatArray, IntArray
 
-__all__ = ["Voters"]
+__all__ = ["RATES", "SHARES_PRIOR", "Voters", "majority", "majority_answer"]
+
+RATES = (0.0, 0.1, 0.3, 0.6, 1.0)
+# Worth five voters, four of them attentive.
+SHARES_PRIOR = np.array([4.0, 0.25, 0.25, 0.25, 0.25])
 
 
 @dataclass(frozen=True, eq=False)
 class Voters:
-    """Raw votes by voter, beside the outcomes of the pairs that they are about.
+    """Who gave how many of which votes, and what is believed of each of them.
 
     Parameters
     ----------
-    pair : int array of shape (n_raw,)
-        Which pair each raw vote is about.
-    answer : float array of shape (n_raw,)
-        1, ½ or 0.
-    voter : int array of shape (n_raw,)
-        Who gave it; −1 if not known, whose rate of random answers is the expected one.
-    weight : float array of shape (n_raw,)
-        A vote of weight 2 counts as two.
-    error : float array of shape (n_voters,)
-        Each voter's rate of random answers.
-    n_pairs : int
-    outcomes : float array of shape (n_outcomes,)
-        What a pair's outcome can be, in ascending order: 0 and 1, or 0, ½ and 1. An undecided vote on a pair that must
-        have a winner is half a vote for each side, which says nothing about the winner; a pair on which nobody decided
-        counts as half a vote for each side.
-    prior : pair of floats
-        Beta prior of the rates: pseudo-counts of random and of genuine answers.
+    voter, row : int arrays of shape (n_cells,)
+        Each voter and each distinct vote that he or she gave; voter −1 is not known.
+    weight : float array of shape (n_cells,)
+        How often.
+    belief : float array of shape (n_voters, n_rates)
+        Probability of each rate.
+    shares : float array of shape (n_rates,)
+        Share of each rate among all voters.
+    n_rows : int
+        Number of distinct votes.
     """
 
-    pair: IntArray
-    answer: FloatArray
     voter: IntArray
+    row: IntArray
     weight: FloatArray
-    error: FloatArray
-    n_pairs: int
-    outcomes: FloatArray
-    prior: tuple[float, float] = (1.0, 9.0)
+    belief: FloatArray
+    shares: FloatArray
+    n_rows: int
 
-    @property
-    def _telling(self) -> BoolArray:
-        """Which raw votes are among the outcomes, shape (n_raw,)."""
-        return np.isin(self.answer, self.outcomes)
+    @classmethod
+    def of(cls, voter: IntArray, row: IntArray, weight: FloatArray, belief: FloatArray, n_rows: int) -> "Voters":
+        """The voters of raw votes: ``voter``, ``row`` and ``weight`` are of shape (n_raw,)."""
+        key = (voter.astype(np.int64) + 1) * n_rows + row
+        cells, place = np.unique(key, return_inverse=True)
+        total = np.bincount(place, weight, cells.size).astype(np.float64)
+        voters = cls(cells // n_rows - 1, cells % n_rows, total, belief, np.zeros(len(RATES)), n_rows)
+        return replace(voters, shares=voters.expected_shares())
 
-    @property
-    def _raw_error(self) -> FloatArray:
-        a, b = self.prior
-        return np.append(self.error, a / (a + b))[self.voter]  # −1 reads the appended rate
+    @staticmethod
+    def first_belief(n_voters: int) -> FloatArray:
+        """What is believed before there are votes, shape (n_voters, n_rates)."""
+        return np.tile(SHARES_PRIOR / SHARES_PRIOR.sum(), (n_voters, 1))
 
-    def _by_pair(self, values: FloatArray) -> FloatArray:
-        return sum_by(self.pair, np.where(self._telling, self.weight * values, 0.0), self.n_pairs)
+    def expected_shares(self) -> FloatArray:
+        """Shares of the rates among the voters, with their prior, shape (n_rates,)."""
+        return (self.belief.sum(axis=0) + SHARES_PRIOR) / (len(self.belief) + SHARES_PRIOR.sum())
 
-    def messages(self) -> FloatArray:
-        """Log probability of the votes on each pair, given its outcome, shape (n_pairs, n_outcomes)."""
-        error, k = self._raw_error, self.outcomes.size
-        right, wrong = np.log(1.0 - error + error / k), np.log(error / k)
-        return np.stack([self._by_pair(np.where(self.answer == z, right, wrong)) for z in self.outcomes], axis=1)
+    def row_shares(self) -> FloatArray:
+        """Probability of each rate, averaged over the votes of each row, shape (n_rows, n_rates)."""
+        believed = np.vstack([self.belief, self.shares])[self.voter]  # −1 reads the shares of all voters
+        parts = [sum_by(self.row, self.weight * column, self.n_rows) for column in believed.T]
+        total = np.maximum(sum_by(self.row, self.weight, self.n_rows), 1e-300)
+        return np.stack(parts, axis=1) / total[:, None]
 
-    def expected_outcomes(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Probability of each outcome given the votes, and the same together with some vote being genuine.
-
-        Parameters
-        ----------
-        p : array of shape (n_pairs, n_outcomes)
-            Probability of each outcome before the votes, by the scores; it need not be normalised.
-
-        Returns
-        -------
-        q, known : arrays of shape (n_pairs, n_outcomes)
-        """
-        messages = self.messages()
-        q = normalise_log(np.log(np.maximum(p, 1e-300)) + messages, axis=1)
-        all_random = self._by_pair(np.log(self._raw_error / self.outcomes.size))
-        return q, -q * np.expm1(all_random[:, None] - messages)
-
-    def row_weights(self, known: FloatArray) -> FloatArray:
-        """Weights of the pairs' outcomes as votes, pair by pair, shape (n_pairs · n_outcomes,)."""
-        silent = np.bincount(self.pair[self._telling], minlength=self.n_pairs) == 0
-        half = np.minimum(np.bincount(self.pair, self.weight, self.n_pairs), 1.0) / self.outcomes.size
-        return np.where(silent[:, None], half[:, None], known).reshape(-1)
-
-    def first_weights(self) -> FloatArray:
-        """The same from the votes alone, before there are scores."""
-        return self.row_weights(self.expected_outcomes(np.ones((self.n_pairs, self.outcomes.size)))[1])
-
-    def expected_errors(self, q: FloatArray) -> FloatArray:
-        """Expected rates of random answers given the outcomes, shape (n_voters,)."""
-        error, known = self._raw_error, self._telling & (self.voter >= 0)
-        place = np.searchsorted(self.outcomes, self.answer[known])
-        genuine = (1.0 - error) / (1.0 - error + error / self.outcomes.size)  # if the vote is the outcome
-        random = 1.0 - q[self.pair[known], place] * genuine[known]
-        who, weight, (a, b) = self.voter[known], self.weight[known], self.prior
-        n = self.error.size
-        return (a + np.bincount(who, weight * random, n)) / (a + b + np.bincount(who, weight, n))
-
-    def update(self, likelihood: Preference, mean: FloatArray, variance: FloatArray) -> tuple["Voters", FloatArray]:
-        """New rates, and the weight of every outcome of every pair.
+    def update(self, likelihood: Preference, mean: FloatArray, variance: FloatArray, votes: Votes) -> "Voters":
+        """What is believed of the voters given the differences of scores, and the shares that follow.
 
         Parameters
         ----------
         likelihood : Preference
-        mean, variance : arrays of shape (n_pairs · n_outcomes,)
-            Of the difference of the two scores, pair by pair.
+        mean, variance : arrays of shape (n_rows,)
+            Of the difference of the two scores of each row.
+        votes : Votes
         """
-        k = self.outcomes.size
-        p = likelihood.probability(mean[::k], variance[::k])[:, ::-1]  # right, undecided, left
-        q, known = self.expected_outcomes(p if k == 3 else p[:, [0, 2]])
-        return replace(self, error=self.expected_errors(q)), self.row_weights(known)
+        logs = likelihood.answered(mean, variance, votes.ballots)
+        known = self.voter >= 0
+        cells = self.weight[known, None] * logs[self.row[known]]
+        total = np.stack([sum_by(self.voter[known], column, len(self.belief)) for column in cells.T], axis=1)
+        belief = normalise_log(total + np.log(self.shares), axis=1)
+        updated = replace(self, belief=belief)
+        return replace(updated, shares=updated.expected_shares())
+
+
+def majority(votes: Comparisons) -> Comparisons:
+    """One vote a pair, the answer that most people gave; where two answers are equally frequent, undecided."""
+    n, swap = votes.items.n_items, votes.left > votes.right
+    left, right = np.where(swap, votes.right, votes.left), np.where(swap, votes.left, votes.right)
+    weight = np.ones(votes.n_votes) if votes.weight is None else votes.weight
+    pairs, place = np.unique(left.astype(np.int64) * n + right, return_inverse=True)
+    lead = sum_by(place, weight * np.where(swap, -1.0, 1.0) * (2.0 * votes.value - 1.0), pairs.size)
+    value = np.where(lead > 0, 1.0, np.where(lead < 0, 0.0, 0.5))
+    return Comparisons(votes.items, (pairs // n).astype(np.int32), (pairs % n).astype(np.int32), value)
+
+
+def majority_answer(
+    likelihood: Preference, mean: FloatArray, variance: FloatArray, n_voters: int, rate: float = 0.0
+) -> FloatArray:
+    """Probability that the majority of some voters is for left, undecided, for right, shape (n_pairs, 3).
+
+    The voters answer independently once the difference z ~ N(mean, variance) of the scores is known.
+
+    Parameters
+    ----------
+    likelihood : Preference
+    mean, variance : arrays of shape (n_pairs,)
+    n_voters : int
+    rate : float
+        Their rate of random answers.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(32)
+    total, none = np.zeros((mean.size, 3)), np.zeros(mean.size)
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+        p = likelihood.probability(mean + node * np.sqrt(variance), none, rate=rate)
+        left = p[:, 0] / np.maximum(p[:, 0] + p[:, 2], 1e-300)
+        for decided in range(n_voters + 1):
+            among = binom.pmf(decided, n_voters, 1.0 - p[:, 1])
+            ahead = binom.sf(decided // 2, decided, left)  # more than half
+            even = binom.pmf(decided // 2, decided, left) if decided % 2 == 0 else none
+            total += weight * among[:, None] * np.stack([ahead, even, 1.0 - ahead - even], axis=1)
+    return np.clip(total, 0.0, 1.0)

@@ -1,7 +1,6 @@
 """Rationales: classes of texts, learnt from highlighted words too."""
 
-from accord.rationales.arrays import marked_texts
 from accord.rationales.estimator import RationaleClassifier
-from accord.rationales.predicted import PredictedRationale
+from accord.rationales.highlights import PredictedRationale
 
-__all__ = ["PredictedRationale", "RationaleClassifier", "marked_texts"]
+__all__ = ["PredictedRationale", "RationaleClassifier"]

@@ -4,186 +4,36 @@
 
 p_θ is log-linear. p_φ is a chain over the tags inside/outside of every token, and sees a word only through its weight
 for the text's class: words that matter to the classifier are likely to be highlighted, so what was highlighted says
-which words should matter. One φ an annotator.
+which words should matter. All annotators share the habits φ; each may deviate from them.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from accord.engines.chain import viterbi
 from accord.engines.numerics import sigmoid
-from accord.rationales.binary_chain import (
-    SCORE_LIMIT,
-    BinaryChains,
-    ChainCounts,
-    as_graphs,
-    expected_counts,
-    inside_marginals,
-    observed_counts,
-)
-from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
+from accord.rationales.binary_chain import SCORE_LIMIT, as_graphs, expected_counts, inside_marginals
+from accord.rationales.marked_texts import BlockedTexts, MarkedTexts
+from accord.typing import BoolArray, FloatArray
 
 __all__ = [
-    "EMISSIONS",
-    "MarkedTexts",
+    "Habits",
     "Strengths",
     "best_tags",
-    "best_threshold",
     "class_loss",
     "class_maps",
+    "class_scores",
+    "emission_names",
     "emission_scores",
+    "habit_prior",
     "highlight_loss",
     "inside_probabilities",
     "loss",
     "worth_of_highlights",
 ]
 
-EMISSIONS = ("rel", "antirel")
 _SLOPE = 10.0  # s in B_s, [ZE08] eq. 3
-
-
-@dataclass(frozen=True, eq=False)
-class MarkedTexts:
-    """Texts with classes, some with highlighted tokens, as arrays.
-
-    A text that nobody annotated has no chain; one that two people annotated has two.
-    """
-
-    design: Any  # sparse or dense (n_texts, n_features); the first n_words columns are the word types
-    labels: IntArray  # (n_texts,) class codes
-    n_classes: int
-    n_words: int
-    words: IntArray  # (n_tokens,) word type of each token of each chain; n_words where it has none
-    contexts: IntArray  # (n_tokens + n_chains,) kind of each place between tokens
-    tags: BoolArray  # (n_tokens,) whether a token was highlighted
-    offsets: IntArray  # (n_chains + 1,)
-    chain_text: IntArray  # (n_chains,) text of each chain
-    chain_annotator: IntArray  # (n_chains,) annotator of each chain, 0 .. n_annotators - 1
-    n_annotators: int
-    transition_features: Any  # sparse (4 · n_contexts, n_transition_features)
-
-    @property
-    def n_texts(self) -> int:
-        """Number of texts."""
-        return len(self.labels)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the design."""
-        return int(self.design.shape[1])
-
-    @property
-    def n_phi(self) -> int:
-        """Number of features of an annotator: two emissions and the transitions."""
-        return len(EMISSIONS) + int(self.transition_features.shape[1])
-
-    @cached_property
-    def design_transposed(self) -> Any:
-        """The design with features as rows, in the layout in which its products are fast."""
-        return self.design.T.tocsr() if sp.issparse(self.design) else self.design.T
-
-    @cached_property
-    def one_hot(self) -> FloatArray:
-        """Labels as rows of zeros and a one, shape (n_texts, n_classes)."""
-        return np.eye(self.n_classes)[self.labels]
-
-    def chains(self, annotator: int) -> tuple[BinaryChains, BoolArray]:
-        """The chains of one annotator, keyed by class and word, and their tags (n_tokens,)."""
-        return _take_chains(self, np.flatnonzero(self.chain_annotator == annotator))
-
-    @cached_property
-    def observed(self) -> list["Observed"]:
-        """For each annotator, the chains and what was highlighted in them."""
-        out = []
-        for annotator in range(self.n_annotators):
-            chains, tags = self.chains(annotator)
-            used, keys = np.unique(chains.keys, return_inverse=True)
-            chains = BinaryChains(keys.astype(np.int32), chains.contexts, chains.offsets)
-            n_contexts = self.transition_features.shape[0] // 4
-            out.append(Observed(chains, observed_counts(chains, tags, n_keys=len(used), n_contexts=n_contexts), used))
-        return out
-
-    def data_loss(self, theta: FloatArray, phi: FloatArray, C: float) -> tuple[float, FloatArray, FloatArray]:
-        """−Σᵢ log p_θ(yᵢ|xᵢ) − C Σᵢ log p_φ(rᵢ|xᵢ,yᵢ,θ) with its gradients, which are new arrays.
-
-        A sum over the texts: blocks of texts may be summed apart.
-        """
-        maps = class_maps(self.n_classes)
-        value, by_theta = class_loss(self, theta)
-        by_phi: FloatArray = np.zeros(phi.shape)
-        if C > 0 and len(self.chain_text):
-            marks, by_word, by_phi = highlight_loss(self, maps @ theta, phi)
-            value += C * marks
-            by_theta[:, : self.n_words] += C * (maps.T @ by_word)
-            by_phi = C * by_phi
-        return value, by_theta, by_phi
-
-    def compact(self) -> tuple["MarkedTexts", IntArray]:
-        """The same texts without the columns that none of them uses, and the columns kept.
-
-        A column that no text uses has weight zero in every fit.
-        """
-        design = sp.csc_matrix(self.design)
-        used = np.diff(design.indptr) > 0
-        used[self.words[self.words < self.n_words]] = True
-        columns = np.flatnonzero(used)
-        n_words = int(used[: self.n_words].sum())
-        place = np.full(self.n_words + 1, n_words, dtype=np.int32)
-        place[columns[:n_words]] = np.arange(n_words)
-        small = replace(self, design=design[:, columns].tocsr(), n_words=n_words, words=place[self.words])
-        return small, columns
-
-    def subset(self, texts: AnyArray, *, marked: AnyArray | None = None) -> "MarkedTexts":
-        """Some texts, in the given order, with their highlights; only those under ``marked`` (n_texts,) if given."""
-        texts = np.arange(self.n_texts)[texts]
-        place = np.full(self.n_texts, -1)
-        place[texts] = np.arange(len(texts))
-        keep = place[self.chain_text] >= 0
-        if marked is not None:
-            keep &= np.asarray(marked)[self.chain_text]
-        rows = np.flatnonzero(keep)
-        tokens, places, offsets = _rows_of(self.offsets, rows)
-        return replace(
-            self,
-            design=self.design[texts],
-            labels=self.labels[texts],
-            words=self.words[tokens],
-            contexts=self.contexts[places],
-            tags=self.tags[tokens],
-            offsets=offsets,
-            chain_text=place[self.chain_text[rows]],
-            chain_annotator=self.chain_annotator[rows],
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Observed:
-    """The chains of one annotator, keyed by the pairs of class and word that occur, and what was highlighted."""
-
-    chains: BinaryChains
-    counts: ChainCounts
-    used: IntArray  # (n_keys,) class · (n_words + 1) + word of each key, increasing
-
-
-def _rows_of(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Token positions, place positions and new offsets of some chains."""
-    lengths = np.diff(offsets)[rows]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    tokens = np.arange(new[-1]) + np.repeat(offsets[rows] - new[:-1], lengths)
-    first = new[:-1] + np.arange(len(rows))
-    places = np.arange(new[-1] + len(rows)) + np.repeat(offsets[rows] + rows - first, lengths + 1)
-    return tokens, places, new
-
-
-def _take_chains(texts: MarkedTexts, rows: IntArray) -> tuple[BinaryChains, BoolArray]:
-    tokens, places, offsets = _rows_of(texts.offsets, rows)
-    classes = np.repeat(texts.labels[texts.chain_text[rows]], np.diff(offsets))
-    keys = (classes * (texts.n_words + 1) + texts.words[tokens]).astype(np.int32)
-    return BinaryChains(keys, texts.contexts[places], offsets), texts.tags[tokens]
 
 
 @dataclass(frozen=True)
@@ -197,12 +47,51 @@ class Strengths:
     C: float
     theta_variance: float
     phi_variance: float = 1.0
+    deviation_variance: float = 0.25  # of one person's habits about the common ones
+    bias_variance: float = 0.0  # of one text's readiness to be marked ([ZE08] footnote 6); 0: there is none
     printed_prior: bool = False
 
     @property
-    def phi_penalty(self) -> float:
-        """What multiplies ½‖φ‖² in the loss."""
-        return (1.0 if self.printed_prior else self.C) / self.phi_variance
+    def prior_weight(self) -> float:
+        """How much the priors on habits count."""
+        return 1.0 if self.printed_prior else self.C
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """How people highlight: what they share, how each differs, and how ready each text was to be marked."""
+
+    common: FloatArray  # (n_phi,) φ of a person of whom nothing is known: emissions, then transitions
+    deviations: FloatArray  # (n_habits - 1, n_phi) emissions as logarithms of factors, transitions as differences
+    bias: FloatArray  # (n_chains,) or, where texts do not differ, (0,)
+    n_emissions: int
+
+    @property
+    def table(self) -> FloatArray:
+        """φ of nobody in particular, then of each person, shape (n_habits, n_phi)."""
+        n = self.n_emissions
+        emissions = self.common[:n] * np.exp(self.deviations[:, :n])
+        people = np.concatenate([emissions, self.common[n:] + self.deviations[:, n:]], axis=1)
+        return np.concatenate([self.common[None], people])
+
+    def plus(self, other: "Habits") -> "Habits":
+        """Entry by entry."""
+        return Habits(
+            self.common + other.common, self.deviations + other.deviations, self.bias + other.bias, self.n_emissions
+        )
+
+    def gradient(self, by_table: FloatArray, by_bias: FloatArray) -> "Habits":
+        """The gradient by these habits from that by :attr:`table`."""
+        n = self.n_emissions
+        by_common = by_table.sum(axis=0)
+        by_common[:n] = by_table[0, :n] + (by_table[1:, :n] * np.exp(self.deviations[:, :n])).sum(axis=0)
+        by_deviation = np.concatenate([by_table[1:, :n] * self.table[1:, :n], by_table[1:, n:]], axis=1)
+        return Habits(by_common, by_deviation, by_bias, n)
+
+
+def emission_names(thresholds: tuple[float, ...] = ()) -> list[str]:
+    """Names of the emission features: relevance, irrelevance, and relevance above each threshold."""
+    return ["rel", "antirel", *(f"rel>{threshold:g}" for threshold in thresholds)]
 
 
 def class_maps(n_classes: int) -> FloatArray:
@@ -216,95 +105,148 @@ def class_maps(n_classes: int) -> FloatArray:
     return np.eye(n_classes) - 1.0 / n_classes
 
 
-def emission_scores(weights: FloatArray, phi: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """φ_rel B₁₀(a) + φ_antirel B₋₁₀(a) for weights a of any shape.
+def emission_scores(
+    weights: FloatArray, phi: FloatArray, thresholds: tuple[float, ...] = ()
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """φ_rel B₁₀(a) + φ_antirel B₋₁₀(a) + Σ_t φ_t B₁₀(a − t) for weights a.
+
+    Parameters
+    ----------
+    weights : array of shape (n,)
+    phi : array of shape (n, n_emissions) or (n_emissions,)
+    thresholds : tuple of float
+        The t of [ZE08] footnote 11.
 
     Returns
     -------
-    scores : array like ``weights``
+    scores : array of shape (n,)
         Held within ±100, far beyond what a fitted model reaches.
-    slopes : array like ``weights``
+    slopes : array of shape (n,)
         Derivative of the scores by the weights.
-    relevance : array like ``weights``
-        B₁₀(a); B₋₁₀(a) is a − B₁₀(a).
+    features : array of shape (n, n_emissions)
     """
     # B_s(a) = (log(1 + e^{as}) − log 2)/s, so B_s(a) + B₋ₛ(a) = a and B_s' = sigmoid(sa)
-    relevance = (np.logaddexp(0.0, _SLOPE * weights) - np.log(2.0)) / _SLOPE
-    rising = sigmoid(_SLOPE * weights)
-    scores = phi[0] * relevance + phi[1] * (weights - relevance)
-    slopes = phi[0] * rising + phi[1] * (1.0 - rising)
+    shifted = weights[:, None] - np.array([0.0, *thresholds])
+    relevance = (np.logaddexp(0.0, _SLOPE * shifted) - np.log(2.0)) / _SLOPE
+    rising = sigmoid(_SLOPE * shifted)
+    features = np.concatenate([relevance[:, :1], weights[:, None] - relevance[:, :1], relevance[:, 1:]], axis=1)
+    rises = np.concatenate([rising[:, :1], 1.0 - rising[:, :1], rising[:, 1:]], axis=1)
+    scores, slopes = (phi * features).sum(axis=1), (phi * rises).sum(axis=1)
     beyond = np.abs(scores) > SCORE_LIMIT
     if beyond.any():
         scores, slopes = np.clip(scores, -SCORE_LIMIT, SCORE_LIMIT), np.where(beyond, 0.0, slopes)
-    return scores, slopes, relevance
+    return scores, slopes, features
 
 
-def _word_weights(class_weights: FloatArray, n_words: int) -> FloatArray:
-    """Weights by class and word, with a zero for tokens without a word type, shape (n_classes, n_words + 1)."""
-    return np.pad(class_weights[:, :n_words], ((0, 0), (0, 1)))
-
-
-def _transition_scores(features: Any, phi: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Scores (n_contexts, 4) held within the limit, and which of them were within it."""
-    scores = (features @ phi[len(EMISSIONS) :]).reshape(-1, 4)
-    return np.clip(scores, -SCORE_LIMIT, SCORE_LIMIT), np.abs(scores) <= SCORE_LIMIT
+def class_scores(texts: MarkedTexts, theta: FloatArray) -> FloatArray:
+    """log p_θ(y|x) up to a constant, shape (n_texts, n_classes)."""
+    return np.asarray((texts.design @ theta.T) @ class_maps(texts.n_classes).T + texts.log_prior)
 
 
 def class_loss(texts: MarkedTexts, theta: FloatArray) -> tuple[float, FloatArray]:
     """−Σᵢ log p_θ(yᵢ|xᵢ) and its gradient by θ, shape (n_rows, n_features)."""
-    maps = class_maps(texts.n_classes)
-    scores = (texts.design @ theta.T) @ maps.T
+    scores = class_scores(texts, theta)
     scores -= scores.max(axis=1, keepdims=True)
     weights = np.exp(scores)
     totals = weights.sum(axis=1)
     value = float(np.log(totals).sum() - scores[np.arange(texts.n_texts), texts.labels].sum())
-    return value, (texts.design_transposed @ ((weights / totals[:, None] - texts.one_hot) @ maps)).T
+    excess = (weights / totals[:, None] - texts.one_hot) @ class_maps(texts.n_classes)
+    return value, (texts.design_transposed @ excess).T
+
+
+def _scores(
+    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Emission scores (n_keys,), their slopes and features, and transition scores (4 · n_places,)."""
+    keyed, n_emissions = texts.keyed, 2 + len(texts.thresholds)
+    # Tokens without a word type weigh nothing.
+    weights = np.pad(class_weights[:, : texts.n_words], ((0, 0), (0, 1))).ravel()[keyed.word]
+    scores, slopes, features = emission_scores(weights, table[keyed.habit, :n_emissions], texts.thresholds)
+    if lexicon is not None:
+        scores = np.clip(scores + np.append(lexicon, 0.0)[keyed.word % (texts.n_words + 1)], -SCORE_LIMIT, SCORE_LIMIT)
+    return scores, slopes, features, keyed.transitions @ table[:, n_emissions:].ravel()
 
 
 def highlight_loss(
-    texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
+    texts: MarkedTexts,
+    class_weights: FloatArray,
+    table: FloatArray,
+    bias: FloatArray | None = None,
+    lexicon: FloatArray | None = None,
+) -> tuple[float, FloatArray, FloatArray, FloatArray]:
     """−Σᵢ log p_φ(rᵢ|xᵢ,yᵢ,θ) and its gradients.
 
     Parameters
     ----------
     texts : MarkedTexts
     class_weights : array of shape (n_classes, n_features)
-    phi : array of shape (n_annotators, n_phi)
+    table : array of shape (n_habits, n_phi)
+    bias : array of shape (n_chains,), optional
+    lexicon : array of shape (n_words,), optional
+        Score of each word to be highlighted whatever it says of the class.
 
     Returns
     -------
     value : float
     class_gradient : array of shape (n_classes, n_words)
-    phi_gradient : array of shape (n_annotators, n_phi)
+        With a lexicon, that by the lexicon, apart for each class.
+    table_gradient : array of shape (n_habits, n_phi)
+    bias_gradient : array of shape (n_chains,)
     """
-    table = _word_weights(class_weights, texts.n_words)
-    value, by_word, by_phi = 0.0, np.zeros(table.shape), np.zeros(phi.shape)
-    for annotator, observed in enumerate(texts.observed):
-        seen, weights = observed.counts, table.ravel()[observed.used]
-        scores, slopes, relevance = emission_scores(weights, phi[annotator])
-        transitions, within = _transition_scores(texts.transition_features, phi[annotator])
-        log_partition, expected = expected_counts(observed.chains, scores, transitions)
-        value += log_partition - float(seen.inside @ scores) - float((seen.transitions * transitions).sum())
-        excess = expected.inside - seen.inside
-        by_word.ravel()[observed.used] += excess * slopes
-        by_phi[annotator, 0] = excess @ relevance
-        by_phi[annotator, 1] = excess @ (weights - relevance)
-        moved = np.where(within, expected.transitions - seen.transitions, 0.0)
-        by_phi[annotator, 2:] = texts.transition_features.T @ moved.ravel()
-    return value, by_word[:, :-1], by_phi
+    keyed, seen = texts.keyed, texts.keyed.counts
+    scores, slopes, features, raw = _scores(texts, class_weights, table, lexicon)
+    transitions = np.clip(raw, -SCORE_LIMIT, SCORE_LIMIT).reshape(-1, 4)
+    log_partition, expected = expected_counts(keyed.chains, scores, transitions, bias)
+    value = log_partition - float(seen.inside @ scores) - float((seen.transitions * transitions).sum())
+    if bias is not None:
+        value -= float(seen.by_chain @ bias)
+    excess = expected.inside - seen.inside
+    n_cells = texts.n_classes * (texts.n_words + 1)
+    slopes = slopes if lexicon is None else np.ones(len(slopes))
+    by_cell: FloatArray = np.bincount(keyed.word, weights=excess * slopes, minlength=n_cells).astype(np.float64)
+    by_word = by_cell.reshape(texts.n_classes, -1)
+    by_emission = [np.bincount(keyed.habit, excess * one, texts.n_habits) for one in features.T]
+    moved = np.where(np.abs(raw) <= SCORE_LIMIT, (expected.transitions - seen.transitions).ravel(), 0.0)
+    by_transition = (keyed.transitions_transposed @ moved).reshape(texts.n_habits, -1)
+    by_table = np.concatenate([np.stack(by_emission, axis=1), by_transition], axis=1)
+    return value, by_word[:, :-1], by_table, expected.by_chain - seen.by_chain
+
+
+def data_loss(
+    texts: MarkedTexts, theta: FloatArray, table: FloatArray, C: float, bias: FloatArray | None = None
+) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """−Σᵢ log p_θ(yᵢ|xᵢ) − C Σᵢ log p_φ(rᵢ|xᵢ,yᵢ,θ) with its gradients by θ, φ and the texts' bias.
+
+    A sum over the texts: blocks of texts are summed where they are.
+    """
+    if isinstance(texts, BlockedTexts):
+        found: tuple[float, FloatArray, FloatArray] = texts.blocks.sum(_of_block, (theta, table, C), what="loss")
+        return *found, np.zeros(0)
+    maps = class_maps(texts.n_classes)
+    value, by_theta = class_loss(texts, theta)
+    if C == 0 or not texts.n_chains:
+        return value, by_theta, np.zeros(table.shape), np.zeros(0 if bias is None else len(bias))
+    marks, by_word, by_table, by_bias = highlight_loss(texts, maps @ theta, table, bias)
+    by_theta[:, : texts.n_words] += C * (maps.T @ by_word)
+    return value + C * marks, by_theta, C * by_table, C * by_bias
+
+
+def _of_block(
+    texts: MarkedTexts, shared: tuple[FloatArray, FloatArray, float], rng: np.random.Generator
+) -> tuple[float, FloatArray, FloatArray]:
+    return data_loss(texts, *shared)[:3]
 
 
 def loss(
-    texts: MarkedTexts, theta: FloatArray, phi: FloatArray, strengths: Strengths, free: BoolArray | None = None
-) -> tuple[float, FloatArray, FloatArray]:
+    texts: MarkedTexts, theta: FloatArray, habits: Habits, strengths: Strengths, free: BoolArray | None = None
+) -> tuple[float, FloatArray, Habits]:
     """The negative of [ZE08] eq. 4 and its gradients.
 
     Parameters
     ----------
     texts : MarkedTexts
     theta : array of shape (n_rows, n_features)
-    phi : array of shape (n_annotators, n_phi)
+    habits : Habits
     strengths : Strengths
     free : bool array of shape (n_features,), optional
         Features without a prior (an intercept).
@@ -313,46 +255,49 @@ def loss(
     -------
     value : float
     theta_gradient : array like ``theta``
-    phi_gradient : array like ``phi``
+    habits_gradient : Habits
     """
-    value, by_theta, by_phi = texts.data_loss(theta, phi, strengths.C)
+    bias = habits.bias if len(habits.bias) else None
+    value, by_theta, by_table, by_bias = data_loss(texts, theta, habits.table, strengths.C, bias)
+    gradient = habits.gradient(by_table, by_bias if bias is not None else habits.bias)
     penalised = theta if free is None else np.where(free, 0.0, theta)
-    value += 0.5 * float((penalised**2).sum()) / strengths.theta_variance
-    value += 0.5 * strengths.phi_penalty * float((phi**2).sum())
-    return value, by_theta + penalised / strengths.theta_variance, by_phi + strengths.phi_penalty * phi
+    more, by_habits = habit_prior(habits, strengths)
+    value += 0.5 * float((penalised**2).sum()) / strengths.theta_variance + more
+    return value, by_theta + penalised / strengths.theta_variance, gradient.plus(by_habits)
 
 
-def inside_probabilities(texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, annotator: int) -> FloatArray:
-    """Probability of each token of one annotator's chains to be highlighted, in the order of the chains."""
-    chains, _ = texts.chains(annotator)
-    scores, _, _ = emission_scores(_word_weights(class_weights, texts.n_words), phi[annotator])
-    transitions, _ = _transition_scores(texts.transition_features, phi[annotator])
-    return inside_marginals(chains, scores.ravel(), transitions)
+def habit_prior(habits: Habits, strengths: Strengths) -> tuple[float, Habits]:
+    """The penalty of habits and its gradient."""
+    weight = strengths.prior_weight
+    on_phi, on_people = weight / strengths.phi_variance, weight / strengths.deviation_variance
+    on_bias = weight / strengths.bias_variance if len(habits.bias) else 0.0
+    parts = Habits(on_phi * habits.common, on_people * habits.deviations, on_bias * habits.bias, habits.n_emissions)
+    value = parts.common @ habits.common + (parts.deviations * habits.deviations).sum() + parts.bias @ habits.bias
+    return 0.5 * float(value), parts
 
 
-def best_tags(texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, annotator: int) -> BoolArray:
-    """The most likely highlights of one annotator's chains, in the order of the chains; exact."""
-    chains, _ = texts.chains(annotator)
-    scores, _, _ = emission_scores(_word_weights(class_weights, texts.n_words), phi[annotator])
-    transitions, _ = _transition_scores(texts.transition_features, phi[annotator])
-    return viterbi(as_graphs(chains, scores.ravel(), transitions)) == 1
+def inside_probabilities(
+    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None = None
+) -> FloatArray:
+    """Probability of each token to be highlighted, in the order of the chains, each under its own habits; exact."""
+    scores, _, _, raw = _scores(texts, class_weights, table, lexicon)
+    return inside_marginals(texts.keyed.chains, scores, np.clip(raw, -SCORE_LIMIT, SCORE_LIMIT).reshape(-1, 4))
 
 
-def best_threshold(probabilities: FloatArray, tags: BoolArray) -> float:
-    """The probability from which tokens are best called highlighted: the largest F1 over all tokens.
-
-    The single most likely tag sequence marks almost nothing where highlights are rare and their places uncertain.
-    """
-    if not np.any(tags):
-        return 0.5
-    order = np.argsort(-probabilities, kind="stable")
-    hits = np.cumsum(tags[order])
-    f1 = 2.0 * hits / (np.arange(1, len(tags) + 1) + hits[-1])
-    return float(probabilities[order[int(np.argmax(f1))]])
+def best_tags(
+    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None = None
+) -> BoolArray:
+    """The single most likely highlighting of each chain, in the order of the chains; exact."""
+    scores, _, _, raw = _scores(texts, class_weights, table, lexicon)
+    return viterbi(as_graphs(texts.keyed.chains, scores, raw.reshape(-1, 4))) == 1
 
 
 def worth_of_highlights(
-    texts: MarkedTexts, class_weights: FloatArray, phi: FloatArray, n_seen: FloatArray
+    texts: MarkedTexts,
+    class_weights: FloatArray,
+    table: FloatArray,
+    n_seen: FloatArray,
+    lexicon: FloatArray | None = None,
 ) -> FloatArray:
     """What highlighting each text may teach, shape (n_texts,): words that will be highlighted, new ones first.
 
@@ -361,15 +306,13 @@ def worth_of_highlights(
     Parameters
     ----------
     texts : MarkedTexts
-        With one chain of annotator 0 a text.
+        With one chain a text.
     class_weights : array of shape (n_classes, n_features)
-    phi : array of shape (1, n_phi)
+    table : array of shape (n_habits, n_phi)
     n_seen : array of shape (n_words,)
         Highlighted texts that hold each word.
     """
-    inside = inside_probabilities(texts, class_weights, phi, 0)
+    inside = inside_probabilities(texts, class_weights, table, lexicon)
     novelty = np.append(1.0 / (1.0 + n_seen), 0.0)[texts.words]
-    chain = np.repeat(np.arange(len(texts.chain_text)), np.diff(texts.offsets))
-    worth = np.zeros(texts.n_texts)
-    worth[texts.chain_text] = np.bincount(chain, weights=inside * novelty, minlength=len(texts.chain_text))
-    return worth
+    chain = np.repeat(texts.chain_text, np.diff(texts.offsets))
+    return np.bincount(chain, weights=inside * novelty, minlength=texts.n_texts).astype(np.float64)

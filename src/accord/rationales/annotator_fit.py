@@ -9,18 +9,31 @@ import numpy as np
 from accord.engines.convergence import Convergence, iterate
 from accord.errors import InputError
 from accord.fitting.optimise import minimise_lbfgs
-from accord.rationales.annotator import EMISSIONS, MarkedTexts, Strengths, class_maps, loss
+from accord.rationales.annotator import Habits, Strengths, class_maps, loss
+from accord.rationales.marked_texts import MarkedTexts
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["EMISSION_RULES", "AnnotatorFit", "fit_alternating", "fit_classes", "fit_joint", "fit_phi", "starting_phi"]
+__all__ = [
+    "EMISSION_RULES",
+    "FITS",
+    "AnnotatorFit",
+    "Coordinates",
+    "fit_alternating",
+    "fit_classes",
+    "fit_habits",
+    "fit_joint",
+    "starting_habits",
+    "with_habits",
+]
 
-# How the two emission weights of an annotator may move.
+# How the emission weights may move.
 EMISSION_RULES = ("bounded", "tied", "free")
 
-# Emission weights are of the order of 10, word weights of the order of 0.1: L-BFGS moves φ/40 beside θ.
-_EMISSION_SCALE = 40.0
+# Emission weights are of the order of 10, word weights of the order of 0.1: L-BFGS moves φ/40 beside θ, or less where
+# word weights may be large.
+_EMISSION_SCALE, _EMISSION_SHARE = 40.0, 7.0
 
-Start = tuple[FloatArray, FloatArray]
+Start = tuple[FloatArray, Habits]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +41,7 @@ class AnnotatorFit:
     """Fitted weights, and the value of the minimised loss."""
 
     theta: FloatArray  # (n_rows, n_features)
-    phi: FloatArray  # (n_annotators, n_phi)
+    habits: Habits
     value: float
     convergence: Convergence
 
@@ -43,53 +56,121 @@ class AnnotatorFit:
         return replace(self, theta=theta)
 
 
-def starting_phi(n_annotators: int, n_phi: int) -> FloatArray:
-    """Where φ starts: both emissions 12, O-I and I-O −3, the rest 0; shape (n_annotators, n_phi)."""
-    phi = np.zeros((n_annotators, n_phi))
-    phi[:, :2] = 12.0
-    phi[:, 3:5] = -3.0
-    return phi
+def starting_habits(texts: MarkedTexts, strengths: Strengths | None = None) -> Habits:
+    """Where φ starts: relevance and irrelevance 12, O-I and I-O −3, the rest 0; nobody deviates."""
+    n = 2 + len(texts.thresholds)
+    phi = np.zeros(n + texts.n_transitions)
+    phi[:2], phi[n + 1 : n + 3] = 12.0, -3.0
+    n_biased = texts.n_chains if strengths is not None and strengths.bias_variance > 0 else 0
+    return Habits(phi, np.zeros((texts.n_habits - 1, len(phi))), np.zeros(n_biased), n)
 
 
 @dataclass(frozen=True, eq=False)
-class _Coordinates:
-    """The flat vector that L-BFGS moves, and how it stands for θ and φ."""
+class Coordinates:
+    """The flat vector of habits that L-BFGS moves, in units in which the loss is about as curved as by θ."""
 
-    theta_shape: tuple[int, int]
-    phi_shape: tuple[int, int]
-    emissions: str
-    scales: FloatArray  # (n_annotators, n_phi) units of φ in which the loss is about as curved as by θ
+    merge: FloatArray  # (n_phi, n_moved) which entries of φ move together
+    common: FloatArray  # (n_moved,) units
+    deviations: FloatArray  # (n_habits - 1, n_moved)
+    bias: FloatArray  # (n_bias,)
+    n_emissions: int
+    bounded: bool
+
+    @classmethod
+    def of(cls, texts: MarkedTexts, habits: Habits, strengths: Strengths, emissions: str) -> "Coordinates":
+        if emissions not in EMISSION_RULES:
+            raise InputError(f"emissions must be one of {', '.join(EMISSION_RULES)}; it is {emissions!r}.")
+        n_phi, n = len(habits.common), habits.n_emissions
+        merge = np.eye(n_phi)
+        if emissions == "tied":
+            merge[1, 0] = 1.0
+            merge = np.delete(merge, 1, axis=1)
+        # A transition's curvature is about n p (1 − p), with p its share of the transitions from the same tag.
+        keyed = texts.keyed
+        counts = keyed.counts.transitions.reshape(-1, 2, 2)
+        spread = counts * (1.0 - counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0))
+        curvature = strengths.C * (keyed.transitions_transposed @ spread.ravel()).reshape(texts.n_habits, -1)
+        inside = strengths.C * np.bincount(keyed.habit, keyed.counts.inside, texts.n_habits)
+        by_person = np.concatenate([np.repeat(inside[:, None], n, axis=1), curvature], axis=1)
+        prior = strengths.prior_weight
+        in_all = by_person.sum(axis=0) + prior / strengths.phi_variance
+        unit = 1.0 / np.sqrt(strengths.theta_variance)
+        common = unit / np.sqrt(in_all)
+        common[:n] = min(_EMISSION_SCALE, _EMISSION_SHARE * unit)
+        deviations = unit / np.sqrt(by_person[1:] + prior / strengths.deviation_variance)
+        share = strengths.C * keyed.counts.by_chain + prior / max(strengths.bias_variance, 1e-9)
+        first = merge.argmax(axis=0)
+        return cls(
+            merge,
+            common[first],
+            deviations[:, first],
+            (unit / np.sqrt(share))[: len(habits.bias)],
+            n,
+            emissions == "bounded",
+        )
 
     @property
-    def n_theta(self) -> int:
-        return self.theta_shape[0] * self.theta_shape[1]
+    def n_common(self) -> int:
+        return len(self.common)
 
-    @property
-    def n_emissions(self) -> int:
-        return 1 if self.emissions == "tied" else len(EMISSIONS)
+    def pack(self, habits: Habits) -> FloatArray:
+        mean = self.merge.T / self.merge.sum(axis=0)[:, None]
+        common = mean @ habits.common
+        if self.bounded:
+            common[: self.n_emissions] = np.maximum(common[: self.n_emissions], 0.0)
+        deviations = habits.deviations @ mean.T / self.deviations
+        return np.concatenate([common / self.common, deviations.ravel(), habits.bias / self.bias])
 
-    def pack_phi(self, phi: FloatArray) -> FloatArray:
-        phi = phi / self.scales
-        rates = phi[:, :2].mean(axis=1, keepdims=True) if self.emissions == "tied" else phi[:, :2]
-        if self.emissions == "bounded":
-            rates = np.maximum(rates, 0.0)
-        return np.concatenate([rates, phi[:, 2:]], axis=1).ravel()
+    def unpack(self, vector: FloatArray) -> Habits:
+        end = self.n_common + self.deviations.size
+        deviations = vector[self.n_common : end].reshape(self.deviations.shape) * self.deviations
+        return Habits(
+            self.merge @ (vector[: self.n_common] * self.common),
+            deviations @ self.merge.T,
+            vector[end:] * self.bias,
+            self.n_emissions,
+        )
 
-    def unpack_phi(self, vector: FloatArray) -> FloatArray:
-        table = vector.reshape(self.phi_shape[0], -1)
-        rates = np.broadcast_to(table[:, : self.n_emissions], (len(table), 2))
-        return np.concatenate([rates, table[:, self.n_emissions :]], axis=1) * self.scales
+    def pack_gradient(self, gradient: Habits) -> FloatArray:
+        deviations = gradient.deviations @ self.merge * self.deviations
+        return np.concatenate(
+            [(gradient.common @ self.merge) * self.common, deviations.ravel(), gradient.bias * self.bias]
+        )
 
-    def pack_phi_gradient(self, gradient: FloatArray) -> FloatArray:
-        gradient = gradient * self.scales
-        rates = gradient[:, :2].sum(axis=1, keepdims=True) if self.emissions == "tied" else gradient[:, :2]
-        return np.concatenate([rates, gradient[:, 2:]], axis=1).ravel()
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        n_free = self.n_common + self.deviations.size + len(self.bias) - self.n_emissions
+        return [(0.0, None)] * self.n_emissions + [(None, None)] * n_free
 
-    def phi_bounds(self) -> list[tuple[float | None, float | None]]:
-        low: float | None = 0.0 if self.emissions == "bounded" else None
-        row: list[tuple[float | None, float | None]] = [(low, None)] * self.n_emissions
-        row += [(None, None)] * (self.phi_shape[1] - len(EMISSIONS))
-        return row * self.phi_shape[0]
+
+def _minimise(
+    texts: MarkedTexts,
+    start: Start,
+    strengths: Strengths,
+    at: Coordinates | None,
+    *,
+    move_theta: bool = True,
+    free: BoolArray | None = None,
+    **stop: Any,
+) -> AnnotatorFit:
+    """The best θ, the best habits (where ``at`` says how they move), or both together."""
+    theta, habits = start
+    n = theta.size if move_theta else 0
+
+    def parts(vector: FloatArray) -> Start:
+        return (
+            vector[:n].reshape(theta.shape) if move_theta else theta,
+            habits if at is None else at.unpack(vector[n:]),
+        )
+
+    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
+        value, by_theta, by_habits = loss(texts, *parts(vector), strengths, free)
+        moved = np.zeros(0) if at is None else at.pack_gradient(by_habits)
+        return value, np.concatenate([by_theta.ravel()[:n], moved])
+
+    first = np.concatenate([theta.ravel()[:n], np.zeros(0) if at is None else at.pack(habits)])
+    bounds = [(None, None)] * n + at.bounds() if at is not None and at.bounded else None
+    best = minimise_lbfgs(flat, first, bounds=bounds, **stop)
+    return AnnotatorFit(*parts(best.weights), best.value, best.convergence)
 
 
 def fit_classes(
@@ -103,42 +184,28 @@ def fit_classes(
     value_tol: float = 1e-8,
 ) -> AnnotatorFit:
     """The log-linear classifier alone (C = 0): convex, the start of every fit."""
-    shape = (class_maps(texts.n_classes).shape[1], texts.n_features)
-    no_phi = np.zeros((texts.n_annotators, texts.n_phi))
-    strengths = Strengths(0.0, theta_variance)
-
-    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
-        value, by_theta, _ = loss(texts, vector.reshape(shape), no_phi, strengths, free)
-        return value, by_theta.ravel()
-
-    first = np.zeros(shape) if start is None else start
-    best = minimise_lbfgs(flat, first.ravel(), max_iter=max_iter, tol=tol, value_tol=value_tol)
-    return AnnotatorFit(best.weights.reshape(shape), no_phi, best.value, best.convergence)
+    first = np.zeros((class_maps(texts.n_classes).shape[1], texts.n_features)) if start is None else start
+    stop: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
+    return _minimise(texts, (first, starting_habits(texts)), Strengths(0.0, theta_variance), None, free=free, **stop)
 
 
-def fit_phi(
+def fit_habits(
     texts: MarkedTexts,
     theta: FloatArray,
     strengths: Strengths,
     *,
     emissions: str = "bounded",
-    start: FloatArray | None = None,
+    start: Habits | None = None,
     free: BoolArray | None = None,
     max_iter: int = 500,
     tol: float = 1e-3,
     value_tol: float = 1e-7,
 ) -> AnnotatorFit:
     """The annotators' habits φ given word weights θ (n_rows, n_features): convex."""
-    first = starting_phi(texts.n_annotators, texts.n_phi) if start is None else start
-    at = _coordinates(texts, theta, first, strengths, emissions)
-
-    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
-        value, _, gradient = loss(texts, theta, at.unpack_phi(vector), strengths, free)
-        return value, at.pack_phi_gradient(gradient)
-
-    bounds = at.phi_bounds() if emissions == "bounded" else None
-    best = minimise_lbfgs(flat, at.pack_phi(first), bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol)
-    return AnnotatorFit(theta, at.unpack_phi(best.weights), best.value, best.convergence)
+    first = starting_habits(texts, strengths) if start is None else start
+    at = Coordinates.of(texts, first, strengths, emissions)
+    stop: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
+    return _minimise(texts, (theta, first), strengths, at, move_theta=False, free=free, **stop)
 
 
 def fit_joint(
@@ -160,8 +227,8 @@ def fit_joint(
     strengths : Strengths
     emissions : {"bounded", "tied", "free"}
         Whether φ_rel and φ_antirel stay at or above zero, are equal, or may be anything.
-    start : (theta, phi), optional
-        By default θ is fitted to the classes first and φ starts at :func:`starting_phi`.
+    start : (theta, habits), optional
+        By default θ is fitted to the classes first and φ starts at :func:`starting_habits`.
     free : bool array of shape (n_features,), optional
         Features without a prior.
     max_iter, tol, value_tol
@@ -171,31 +238,12 @@ def fit_joint(
     -------
     AnnotatorFit
     """
-    if not _learns_from_highlights(texts, strengths):
+    stop: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
+    if not (strengths.C > 0 and texts.n_chains):
         theta = None if start is None else start[0]
-        return fit_classes(
-            texts, strengths.theta_variance, start=theta, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol
-        )
-    theta, phi = start or _start(texts, strengths, free)
-    at = _coordinates(texts, theta, phi, strengths, emissions)
-    n = at.n_theta
-
-    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
-        value, by_theta, by_phi = loss(
-            texts, vector[:n].reshape(at.theta_shape), at.unpack_phi(vector[n:]), strengths, free
-        )
-        return value, np.concatenate([by_theta.ravel(), at.pack_phi_gradient(by_phi)])
-
-    best = minimise_lbfgs(
-        flat,
-        np.concatenate([theta.ravel(), at.pack_phi(phi)]),
-        bounds=[(None, None)] * n + at.phi_bounds() if emissions == "bounded" else None,
-        max_iter=max_iter,
-        tol=tol,
-        value_tol=value_tol,
-    )
-    theta, phi = best.weights[:n].reshape(at.theta_shape), at.unpack_phi(best.weights[n:])
-    return AnnotatorFit(theta, phi, best.value, best.convergence)
+        return fit_classes(texts, strengths.theta_variance, start=theta, free=free, **stop)
+    start = start or _start(texts, strengths, free)
+    return _minimise(texts, start, strengths, Coordinates.of(texts, start[1], strengths, emissions), free=free, **stop)
 
 
 def fit_alternating(
@@ -215,54 +263,40 @@ def fit_alternating(
 
     It creeps along a ridge where φ grows while θ shrinks, and ends higher than :func:`fit_joint`.
     """
-    if not _learns_from_highlights(texts, strengths):
-        theta = None if start is None else start[0]
-        return fit_classes(
-            texts, strengths.theta_variance, start=theta, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol
-        )
-    theta, phi = start or _start(texts, strengths, free)
-    settings: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
+    if not (strengths.C > 0 and texts.n_chains):
+        return fit_joint(texts, strengths, start=start, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol)
+    stop: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
+    first = start or _start(texts, strengths, free)
 
-    def step(state: tuple[FloatArray, FloatArray, float]) -> tuple[FloatArray, FloatArray, float]:
-        fixed, moving, _ = state
-        found = fit_phi(texts, fixed, strengths, emissions=emissions, start=moving, free=free, **settings).phi
+    def step(state: tuple[FloatArray, Habits, float]) -> tuple[FloatArray, Habits, float]:
+        theta, habits, _ = state
+        found = fit_habits(texts, theta, strengths, emissions=emissions, start=habits, free=free, **stop).habits
+        best = _minimise(texts, (theta, found), strengths, None, free=free, **stop)
+        return best.theta, found, best.value
 
-        def by_theta(vector: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient, _ = loss(texts, vector.reshape(fixed.shape), found, strengths, free)
-            return value, gradient.ravel()
-
-        best = minimise_lbfgs(by_theta, fixed.ravel(), **settings)
-        return best.weights.reshape(fixed.shape), found, best.value
-
-    first = (theta, phi, np.inf)
-    (theta, phi, value), convergence = iterate(
-        step, first, max_iter=max_rounds, tol=round_tol, change=lambda old, new: abs(old[2] - new[2]) / abs(new[2])
+    (theta, habits, value), convergence = iterate(
+        step,
+        (*first, np.inf),
+        max_iter=max_rounds,
+        tol=round_tol,
+        change=lambda old, new: abs(old[2] - new[2]) / abs(new[2]),
     )
-    return AnnotatorFit(theta, phi, value, convergence)
+    return AnnotatorFit(theta, habits, value, convergence)
+
+
+def with_habits(
+    texts: MarkedTexts, fit: AnnotatorFit, strengths: Strengths, *, emissions: str = "bounded"
+) -> AnnotatorFit:
+    """The same word weights, with habits where highlights did not count (C = 0) but are there to be described."""
+    if strengths.C > 0 or not texts.n_chains:
+        return fit
+    found = fit_habits(texts, fit.theta, replace(strengths, C=1.0), emissions=emissions)
+    return replace(fit, habits=found.habits)
 
 
 FITS: dict[str, Callable[..., AnnotatorFit]] = {"joint": fit_joint, "alternating": fit_alternating}
 
 
-def _learns_from_highlights(texts: MarkedTexts, strengths: Strengths) -> bool:
-    return strengths.C > 0 and len(texts.chain_text) > 0
-
-
 def _start(texts: MarkedTexts, strengths: Strengths, free: BoolArray | None) -> Start:
-    return fit_classes(texts, strengths.theta_variance, free=free).theta, starting_phi(texts.n_annotators, texts.n_phi)
-
-
-def _coordinates(
-    texts: MarkedTexts, theta: FloatArray, phi: FloatArray, strengths: Strengths, emissions: str
-) -> _Coordinates:
-    if emissions not in EMISSION_RULES:
-        raise InputError(f"emissions must be one of {', '.join(EMISSION_RULES)}; it is {emissions!r}.")
-    scales = np.full(phi.shape, _EMISSION_SCALE)
-    for annotator, observed in enumerate(texts.observed):
-        # A transition's curvature is about n p (1 − p), with p its share of the transitions from the same tag.
-        counts = observed.counts.transitions.reshape(-1, 2, 2)
-        totals = counts.sum(axis=2, keepdims=True)
-        spread = counts * (1.0 - counts / np.maximum(totals, 1.0))
-        curvature = strengths.C * (texts.transition_features.T @ spread.ravel()) + strengths.phi_penalty
-        scales[annotator, len(EMISSIONS) :] = 1.0 / np.sqrt(strengths.theta_variance * curvature)
-    return _Coordinates((theta.shape[0], theta.shape[1]), (phi.shape[0], phi.shape[1]), emissions, scales)
+    theta = fit_classes(texts, strengths.theta_variance, free=free).theta
+    return theta, starting_habits(texts, strengths)

@@ -1,24 +1,32 @@
-"""The masking SVM of Zaidan, Eisner and Piatko (2007): a comparison for the model of the annotator."""
+"""What the model of the annotator is compared with: the masking SVM, and a classifier of single tokens.
 
-from collections.abc import Sequence
-from typing import Any
+The log-linear baseline is :class:`~accord.RationaleClassifier` without rationales, the linear SVM
+:class:`MaskingSVMClassifier` without them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import StratifiedKFold
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.rationales import inside_tags
 from accord.errors import InputError
-from accord.rationales.features import Tokens, Vocabulary, read_tokens
-from accord.rationales.highlights import given_classes, given_spans
+from accord.fitting.settings import Choice, Many, Number, Object, Rule, Seed, check_settings
+from accord.rationales.annotator_choice import inner_folds
+from accord.rationales.features import TOKENISERS, Tokens, Vocabulary, read_tokens
+from accord.rationales.highlights import MatchedSpans, best_threshold, given_classes, match_spans
 from accord.texts.rows import as_texts, row_ids
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["MASKING_GRID", "MaskingSVMClassifier", "choose_masking", "contrasts", "fit_masking", "unit_rows"]
+__all__ = ["MASKING_GRID", "MaskingSVMClassifier", "TokenClassifier", "contrasts", "unit_rows"]
 
+# Costs of a text inside the margin, among which "auto" chooses.
+_COSTS = (1.0, 3.0)
 # μ and the weight of contrast examples beside that of texts, among which "auto" chooses.
 MASKING_GRID = ((0.03, 0.03), (0.1, 0.03), (0.1, 0.1), (0.1, 0.3), (0.3, 0.1), (0.3, 0.3))
 
@@ -29,7 +37,7 @@ def unit_rows(presence: Any) -> Any:
     return sp.csr_matrix(sp.diags(1.0 / np.where(length > 0, length, 1.0)) @ presence)
 
 
-def contrasts(tokens: Tokens, vocabulary: Vocabulary, spans: list[tuple[int, str, IntArray]]) -> tuple[Any, IntArray]:
+def contrasts(tokens: Tokens, vocabulary: Vocabulary, matched: list[MatchedSpans]) -> tuple[Any, IntArray]:
     """What a text loses when one of its rationales is masked: x − v, in units of the whole text's length.
 
     Masking takes the words of the rationale out of the text wherever they stand, because presence is all that counts.
@@ -40,7 +48,7 @@ def contrasts(tokens: Tokens, vocabulary: Vocabulary, spans: list[tuple[int, str
     text : int array of shape (n_rationales,)
     """
     lost, rows = [], []
-    for row, _, marks in spans:
+    for row, _, _, marks in matched:
         codes = vocabulary.codes(tokens.strings[row])
         known = np.unique(codes[codes < vocabulary.n_words])
         for mark in marks:
@@ -89,8 +97,8 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float
-        Cost of a text inside the margin.
+    C : float or "auto"
+        Cost of a text inside the margin. "auto" chooses inside the training texts, without rationales.
     mu : float or "auto"
         Margin between a text and its masked twin. "auto" chooses inside the training texts.
     contrast_weight : float or "auto"
@@ -98,7 +106,6 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
     vocabulary : sequence of str, optional
     min_count : int
     tokeniser : {"words", "whitespace"} or callable
-    lowercase : bool
     n_inner_folds : int
     random_state : int
 
@@ -106,29 +113,37 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (2,)
     coef_ : array of shape (1, n_words)
-    mu_, contrast_weight_ : float
+    C_, mu_, contrast_weight_ : float
 
     Examples
     --------
     >>> from accord import MaskingSVMClassifier
-    >>> texts = ["good film", "bad film", "good plot", "bad plot"] * 3
-    >>> spans = [[(0, 4)], [(0, 3)], [(0, 4)], None] * 3
-    >>> model = MaskingSVMClassifier(min_count=1, n_inner_folds=2)
-    >>> model = model.fit(texts, ["+", "-", "+", "-"] * 3, rationales=spans)
+    >>> model = MaskingSVMClassifier(mu=0.1, contrast_weight=0.1, min_count=1)
+    >>> model = model.fit(["good film", "bad film"], ["+", "-"], rationales=[[(0, 4)], [(0, 3)]])
     >>> model.predict(["a good one", "a bad one"]).tolist()
     ['+', '-']
     """
 
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "C": Number(0, above=True, words=("auto",)),
+        "mu": Number(0, above=True, words=("auto",)),
+        "contrast_weight": Number(0, words=("auto",)),
+        "vocabulary": Many(Object("a word", (str,), none=False), none=True),
+        "min_count": Number(1, whole=True),
+        "tokeniser": Choice(tuple(TOKENISERS), kinds=(Callable,)),  # type: ignore[arg-type]
+        "n_inner_folds": Number(2, whole=True),
+        "random_state": Seed(),
+    }
+
     def __init__(
         self,
         *,
-        C: float = 1.0,
+        C: float | str = "auto",
         mu: float | str = "auto",
         contrast_weight: float | str = "auto",
         vocabulary: Any = None,
-        min_count: int = 4,
+        min_count: int = 1,
         tokeniser: Any = "words",
-        lowercase: bool = True,
         n_inner_folds: int = 5,
         random_state: int = 0,
     ) -> None:
@@ -138,12 +153,12 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.min_count = min_count
         self.tokeniser = tokeniser
-        self.lowercase = lowercase
         self.n_inner_folds = n_inner_folds
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, rationales: Any = None) -> "MaskingSVMClassifier":
         """Learn from two classes of texts and the spans highlighted in some; see :class:`RationaleClassifier`."""
+        check_settings(self)
         texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
@@ -158,9 +173,23 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         self.vocabulary_ = words if self.vocabulary is None else np.array(list(self.vocabulary), dtype=object)
         vocabulary = Vocabulary(self.vocabulary_)
         design = unit_rows(vocabulary.presence(tokens.strings))
-        lost, text = contrasts(tokens, vocabulary, given_spans(texts, labels, rationales, ids=row_ids(X)))
-        self.mu_, self.contrast_weight_ = self._choose(design, signs, lost, text)
-        weights = fit_masking(design, signs, lost, text, C=self.C, mu=self.mu_, weight=self.contrast_weight_)
+        matched = [
+            one for one in match_spans(texts, labels, rationales, ids=row_ids(X)) if one.label == labels[one.row]
+        ]
+        lost, text = contrasts(tokens, vocabulary, matched)
+        none = lost[:0], text[:0]
+        costs = [(cost, 1.0, 0.0) for cost in (_COSTS if self.C == "auto" else (float(self.C),))]
+        self.C_ = self._best(design, signs, *none, costs)[0]
+        pairs = [
+            (
+                self.C_,
+                mu if self.mu == "auto" else float(self.mu),
+                weight if self.contrast_weight == "auto" else float(self.contrast_weight),
+            )
+            for mu, weight in (MASKING_GRID if len(text) else MASKING_GRID[:1])
+        ]
+        _, self.mu_, self.contrast_weight_ = self._best(design, signs, lost, text, list(dict.fromkeys(pairs)))
+        weights = fit_masking(design, signs, lost, text, C=self.C_, mu=self.mu_, weight=self.contrast_weight_)
         self.coef_ = weights[None]
         return self
 
@@ -175,52 +204,127 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
     def _read(self, texts: Sequence[str]) -> Tokens:
-        return read_tokens(texts, tokeniser=self.tokeniser, lowercase=self.lowercase, transitions="plain")
+        return read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")
 
-    def _choose(self, design: Any, signs: IntArray, lost: Any, text: IntArray) -> tuple[float, float]:
-        pairs = [
-            (
-                mu if self.mu == "auto" else float(self.mu),
-                weight if self.contrast_weight == "auto" else float(self.contrast_weight),
-            )
-            for mu, weight in MASKING_GRID
-        ]
-        grid = list(dict.fromkeys(pairs))
-        if self.mu != "auto" and self.contrast_weight != "auto":
-            return float(self.mu), float(self.contrast_weight)
-        if not len(text):
+    def _best(
+        self, design: Any, signs: IntArray, lost: Any, text: IntArray, grid: list[tuple[float, float, float]]
+    ) -> tuple[float, float, float]:
+        """The (C, μ, weight) that classifies most texts left out rightly; the first of equals."""
+        if len(grid) == 1:
             return grid[0]
         if np.bincount((signs + 1) // 2).min() < self.n_inner_folds:
-            raise InputError(
-                f"choosing mu and contrast_weight needs {self.n_inner_folds} texts of every class. "
-                "Give both as numbers."
-            )
-        split = StratifiedKFold(self.n_inner_folds, shuffle=True, random_state=self.random_state)
-        folds = np.empty(len(signs), dtype=np.int64)
-        for fold, (_, test) in enumerate(split.split(np.zeros(len(signs)), signs)):
-            folds[test] = fold
-        return choose_masking(design, signs, lost, text, grid, folds=folds, C=self.C)
+            return grid[len(grid) // 2]
+        folds = inner_folds(signs, self.n_inner_folds, np.random.default_rng(self.random_state))[0]
+        right = np.zeros(len(grid))
+        for fold in np.unique(folds[folds >= 0]):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            place = np.full(len(signs), -1)
+            place[train] = np.arange(len(train))
+            kept = place[text] >= 0
+            for candidate, (C, mu, weight) in enumerate(grid):
+                contrast = lost[kept], place[text[kept]]
+                weights = fit_masking(design[train], signs[train], *contrast, C=C, mu=mu, weight=weight)
+                right[candidate] += np.sum((design[test] @ weights > 0) == (signs[test] > 0))
+        return grid[int(np.argmax(right))]
 
 
-def choose_masking(
-    design: Any,
-    signs: IntArray,
-    lost: Any,
-    text: IntArray,
-    grid: Any,
-    *,
-    folds: IntArray,
-    C: float,
-) -> tuple[float, float]:
-    """The pair (μ, weight) that classifies most texts left out rightly; the first of equals."""
-    right = np.zeros(len(grid))
-    for fold in np.unique(folds[folds >= 0]):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        place = np.full(len(signs), -1)
-        place[train] = np.arange(len(train))
-        kept = place[text] >= 0
-        for candidate, (mu, weight) in enumerate(grid):
-            weights = fit_masking(design[train], signs[train], lost[kept], place[text[kept]], C=C, mu=mu, weight=weight)
-            right[candidate] += np.sum((design[test] @ weights > 0) == (signs[test] > 0))
-    mu, weight = grid[int(np.argmax(right))]
-    return float(mu), float(weight)
+class TokenClassifier(BaseEstimator):
+    """Logistic regression of single tokens: highlighted or not, by the word, its neighbours and the text's class.
+
+    What predicted highlights are compared with. It learns which words are highlighted, not why.
+
+    Parameters
+    ----------
+    C : sequence of float
+        Strengths of logistic regression, among which tokens of texts left out decide.
+    min_count : int
+    tokeniser : {"words", "whitespace"} or callable
+    n_folds : int
+    random_state : int
+
+    Examples
+    --------
+    >>> texts, labels = ["good film", "bad film"] * 3, ["+", "-"] * 3
+    >>> model = TokenClassifier(n_folds=3).fit(texts, labels, [[(0, 4)], [(0, 3)]] * 3)
+    >>> [bool(p[0] > p[1]) for p in model.predict_proba(["good plot", "bad plot"], ["+", "-"])]
+    [True, True]
+    """
+
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "C": Many(Number(0, above=True)),
+        "min_count": Number(1, whole=True),
+        "tokeniser": Choice(tuple(TOKENISERS), kinds=(Callable,)),  # type: ignore[arg-type]
+        "n_folds": Number(2, whole=True),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        *,
+        C: Sequence[float] = (0.03, 0.3, 3.0),
+        min_count: int = 2,
+        tokeniser: Any = "words",
+        n_folds: int = 3,
+        random_state: int = 0,
+    ) -> None:
+        self.C = C
+        self.min_count = min_count
+        self.tokeniser = tokeniser
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, rationales: Any) -> "TokenClassifier":
+        """Learn from texts, classes and spans; ``threshold_`` is the one with the best F1 on tokens left out."""
+        check_settings(self)
+        texts, labels = as_texts(X), given_classes(y)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")
+        self.vocabulary_ = Vocabulary.count(tokens.strings, min_count=self.min_count).words
+        tags = {one.row: inside_tags(one.spans, tokens.of(one.row)) for one in match_spans(texts, labels, rationales)}
+        rows = np.array(sorted(tags), dtype=np.int64)
+        of_text = [self._columns(tokens, row, int(codes[row])) for row in rows]
+        inside = [tags[row] for row in rows]
+        folds = np.random.default_rng(self.random_state).permutation(np.arange(len(rows)) % self.n_folds)
+        losses, left_out = [], []
+        for C in self.C:
+            found = [np.zeros(0)] * len(rows)
+            for fold in range(self.n_folds):
+                train = np.flatnonzero(folds != fold)
+                model = self._regression(C, [of_text[i] for i in train], [inside[i] for i in train])
+                for i in np.flatnonzero(folds == fold):
+                    found[i] = model.predict_proba(of_text[i])[:, 1]
+            p, truth = np.concatenate(found), np.concatenate(inside)
+            losses.append(-np.log(np.where(truth, p, 1.0 - p)).mean())
+            left_out.append(best_threshold(p, truth))
+        best = int(np.argmin(losses))
+        self.threshold_ = left_out[best]
+        self.model_ = self._regression(list(self.C)[best], of_text, inside)
+        return self
+
+    def predict_proba(self, X: Any, y: Any) -> list[FloatArray]:
+        """Probability of each token of each text to be highlighted as a reason for its class."""
+        check_is_fitted(self)
+        tokens = read_tokens(as_texts(X), tokeniser=self.tokeniser, transitions="plain")
+        codes = np.searchsorted(self.classes_, np.asarray(y))
+        return [
+            self.model_.predict_proba(self._columns(tokens, row, int(code)))[:, 1] if strings else np.zeros(0)
+            for row, (strings, code) in enumerate(zip(tokens.strings, codes, strict=True))
+        ]
+
+    def _columns(self, tokens: Tokens, row: int, code: int) -> Any:
+        """One row a token: the word, the word and class, the words before and after with the class."""
+        vocabulary = Vocabulary(self.vocabulary_)
+        words = vocabulary.codes(tokens.strings[row]).astype(np.int64)
+        n, none = len(words), vocabulary.n_words
+        before, after = np.append(none, words[:-1])[:n], np.append(words[1:], none)[:n]
+        block = none + 1
+        columns = np.stack(
+            [words, *((1 + 3 * code + k) * block + w for k, w in enumerate((words, before, after)))], axis=1
+        )
+        shape = (n, (1 + 3 * len(self.classes_)) * block)
+        return sp.csr_matrix((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, 4)), shape=shape)
+
+    def _regression(self, C: float, rows: list[Any], inside: list[Any]) -> LogisticRegression:
+        return LogisticRegression(C=C, max_iter=200, tol=1e-3).fit(
+            sp.vstack(rows, format="csr"), np.concatenate(inside)
+        )

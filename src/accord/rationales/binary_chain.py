@@ -50,11 +50,12 @@ class ChainCounts:
     """What a distribution over tag sequences expects to see, or what one sequence shows."""
 
     inside: FloatArray  # (n_keys,) tokens tagged inside, by key
+    by_chain: FloatArray  # (n_chains,) tokens tagged inside, by chain
     transitions: FloatArray  # (n_contexts, 4) OO, OI, IO, II, by context
 
 
 def expected_counts(
-    chains: BinaryChains, emission_scores: FloatArray, transition_scores: FloatArray
+    chains: BinaryChains, emission_scores: FloatArray, transition_scores: FloatArray, bias: FloatArray | None = None
 ) -> tuple[float, ChainCounts]:
     """Log partition, summed over the chains, and the expected counts; exact.
 
@@ -65,17 +66,21 @@ def expected_counts(
         Log weight of tagging such a token inside, against outside.
     transition_scores : array of shape (n_contexts, 4)
         Log weights of OO, OI, IO, II.
+    bias : array of shape (n_chains,), optional
+        Added to the emission score of every token of a chain.
 
     Returns
     -------
     log_partition : float
     counts : ChainCounts
-        The gradient of ``log_partition`` with respect to the two tables.
+        The gradient of ``log_partition`` with respect to the two tables and the bias.
     """
     emission, transition = _weights(emission_scores, transition_scores)
-    inside, transitions = np.zeros(len(emission)), np.zeros(transition.shape)
-    log_partition = _count(*_arrays(chains), emission, transition, inside, transitions, *_buffers(chains))
-    return float(log_partition), ChainCounts(inside, transitions)
+    inside, by_chain, transitions = np.zeros(len(emission)), np.zeros(chains.n_chains), np.zeros(transition.shape)
+    log_partition = _count(
+        *_arrays(chains), emission, transition, _lift(chains, bias), inside, by_chain, transitions, *_buffers(chains)
+    )
+    return float(log_partition), ChainCounts(inside, by_chain, transitions)
 
 
 def inside_marginals(chains: BinaryChains, emission_scores: FloatArray, transition_scores: FloatArray) -> FloatArray:
@@ -90,12 +95,15 @@ def observed_counts(chains: BinaryChains, tags: AnyArray, *, n_keys: int, n_cont
     """The counts of given tags (n_tokens,), 1 where a token is inside."""
     tags = np.asarray(tags, dtype=np.int64)
     inside = np.bincount(chains.keys[tags == 1], minlength=n_keys).astype(np.float64)
-    tokens = np.arange(len(tags)) + np.repeat(np.arange(chains.n_chains), np.diff(chains.offsets))
+    chain = np.repeat(np.arange(chains.n_chains), np.diff(chains.offsets))
+    by_chain = np.bincount(chain[tags == 1], minlength=chains.n_chains).astype(np.float64)
+    tokens = np.arange(len(tags)) + chain
     left, right = np.zeros(len(chains.contexts), dtype=np.int64), np.zeros(len(chains.contexts), dtype=np.int64)
     right[tokens] = tags  # a token is on the right of the place before it, and on the left of the place after it
     left[tokens + 1] = tags
     cells = chains.contexts.astype(np.int64) * 4 + 2 * left + right
-    return ChainCounts(inside, np.bincount(cells, minlength=4 * n_contexts).reshape(-1, 4).astype(np.float64))
+    transitions = np.bincount(cells, minlength=4 * n_contexts).reshape(-1, 4).astype(np.float64)
+    return ChainCounts(inside, by_chain, transitions)
 
 
 def as_graphs(chains: BinaryChains, emission_scores: FloatArray, transition_scores: FloatArray) -> Graphs:
@@ -130,6 +138,10 @@ def _arrays(chains: BinaryChains) -> tuple[IntArray, IntArray, IntArray]:
     return chains.keys, chains.contexts, chains.offsets
 
 
+def _lift(chains: BinaryChains, bias: FloatArray | None) -> FloatArray:
+    return np.ones(chains.n_chains) if bias is None else np.exp(np.clip(bias, -SCORE_LIMIT, SCORE_LIMIT))
+
+
 def _buffers(chains: BinaryChains) -> tuple[FloatArray, FloatArray]:
     longest = int(np.diff(chains.offsets).max(initial=0))
     return np.empty(longest + 1), np.empty(longest + 1)
@@ -144,6 +156,7 @@ def _recursions(
     place: int,
     emission: FloatArray,
     transition: FloatArray,
+    lift: float,
     forward: FloatArray,
     backward: FloatArray,
 ) -> float:
@@ -156,7 +169,7 @@ def _recursions(
     for m in range(n):
         c = contexts[place + m]
         total = transition[c, 0] + a * transition[c, 2]
-        a = emission[keys[start + m]] * (transition[c, 1] + a * transition[c, 3]) / total
+        a = lift * emission[keys[start + m]] * (transition[c, 1] + a * transition[c, 3]) / total
         forward[m + 1] = a
         scale *= total
         if scale > 1e120 or scale < 1e-120:
@@ -164,7 +177,7 @@ def _recursions(
             scale = 1.0
         r = n - 1 - m
         c = contexts[place + r]
-        e = emission[keys[start + r]] * b
+        e = lift * emission[keys[start + r]] * b
         backward[r] = e
         b = (transition[c, 2] + e * transition[c, 3]) / (transition[c, 0] + e * transition[c, 1])
     return log_z + np.log(scale) + np.log(transition[last, 0] + a * transition[last, 2])
@@ -177,7 +190,9 @@ def _count(
     offsets: IntArray,
     emission: FloatArray,
     transition: FloatArray,
+    lift: FloatArray,
     inside: FloatArray,
+    by_chain: FloatArray,
     transitions: FloatArray,
     forward: FloatArray,
     backward: FloatArray,
@@ -186,17 +201,21 @@ def _count(
     for d in range(len(offsets) - 1):
         start, n = offsets[d], offsets[d + 1] - offsets[d]
         place = start + d
-        log_z += _recursions(keys, contexts, start, n, place, emission, transition, forward, backward)
+        log_z += _recursions(keys, contexts, start, n, place, emission, transition, lift[d], forward, backward)
+        total = 0.0
         for m in range(n):
             c, a, e = contexts[place + m], forward[m], backward[m]
             oo, oi = transition[c, 0], e * transition[c, 1]
             io, ii = a * transition[c, 2], a * e * transition[c, 3]
             z = 1.0 / (oo + oi + io + ii)
-            inside[keys[start + m]] += (oi + ii) * z
+            p = (oi + ii) * z
+            inside[keys[start + m]] += p
+            total += p
             transitions[c, 0] += oo * z
             transitions[c, 1] += oi * z
             transitions[c, 2] += io * z
             transitions[c, 3] += ii * z
+        by_chain[d] = total
         c = contexts[place + n]
         oo, io = transition[c, 0], forward[n] * transition[c, 2]
         transitions[c, 0] += oo / (oo + io)
@@ -217,7 +236,7 @@ def _marginals(
 ) -> None:
     for d in range(len(offsets) - 1):
         start, n = offsets[d], offsets[d + 1] - offsets[d]
-        _recursions(keys, contexts, start, n, start + d, emission, transition, forward, backward)
+        _recursions(keys, contexts, start, n, start + d, emission, transition, 1.0, forward, backward)
         for m in range(n):
             odds = forward[m + 1] * backward[m] / emission[keys[start + m]]
             marginals[start + m] = odds / (1.0 + odds)

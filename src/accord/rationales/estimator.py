@@ -1,7 +1,10 @@
 """A classifier of texts that learns from the words people highlight ([ZE08])."""
 
-from collections.abc import Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -9,36 +12,40 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from accord.engines.convergence import warn_unconverged
+from accord.engines.convergence import Convergence, warn_unconverged
 from accord.engines.numerics import normalise_log
-from accord.errors import InputError
+from accord.errors import ConvergenceWarning, InputError
+from accord.fitting.settings import Choice, Flag, Many, Number, Object, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.rationales.annotator import (
-    EMISSIONS,
-    MarkedTexts,
     Strengths,
     best_tags,
-    best_threshold,
+    emission_names,
+    highlight_loss,
     inside_probabilities,
     worth_of_highlights,
 )
-from accord.rationales.annotator_choice import HIGHLIGHT_GRID, PLAIN_GRID, choose_strengths, inner_folds
-from accord.rationales.annotator_fit import FITS
-from accord.rationales.arrays import marked_texts, nothing_marked
-from accord.rationales.blocked_texts import in_blocks
-from accord.rationales.features import (
-    Tokens,
-    Vocabulary,
-    n_grams,
-    read_tokens,
-    transition_names,
+from accord.rationales.annotator_choice import choose_strengths, inner_folds, left_out_parts, middle_strengths
+from accord.rationales.annotator_fit import EMISSION_RULES, FITS, AnnotatorFit, starting_habits, with_habits
+from accord.rationales.design import Columns
+from accord.rationales.features import TOKENISERS, TRANSITION_SETS, Tokens, read_tokens, transition_names
+from accord.rationales.highlights import (
+    Annotation,
+    MatchedSpans,
+    PredictedRationale,
+    annotations_of,
+    given_classes,
+    match_spans,
 )
-from accord.rationales.highlights import Annotation, annotations_of, given_classes, given_spans
-from accord.rationales.predicted import PredictedRationale, characters
+from accord.rationales.marked_texts import MarkedTexts, in_blocks, marked_texts
+from accord.rationales.marking import Marking, learn_marking
 from accord.texts.rows import as_texts, row_ids
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["RationaleClassifier"]
+
+# Fewer texts than this of some class cannot be left out in turns.
+_FEWEST = 3
 
 
 class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
@@ -49,17 +56,24 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
 
         Σᵢ log p_θ(yᵢ|xᵢ) − ‖θ‖²/2σ_θ² + C ( Σᵢ log p_φ(rᵢ|xᵢ,yᵢ,θ) − ‖φ‖²/2σ_φ² )
 
-    over word weights θ and, for each annotator, highlighting habits φ ([ZE08] eq. 4). A text without rationales
-    has only the first term; with none at all this is logistic regression.
+    over word weights θ and highlighting habits φ ([ZE08] eq. 4). Annotators share the habits, and each of several may
+    deviate from them. A text without rationales has only the first term; with none at all this is logistic regression.
+    A text without any known word has the classes' frequencies as its probabilities.
 
     Parameters
     ----------
     C : float or "auto"
-        How much the highlights count beside the classes. "auto" chooses inside the training texts.
+        How much the highlights count beside the classes. "auto" chooses inside the training texts, and may choose 0.
     theta_variance : float or "auto"
         σ_θ², how large word weights may get.
     phi_variance : float
         σ_φ².
+    deviation_variance : float
+        How far the habits of one annotator may be from those of all, where there are several.
+    laziness : float
+        Variance of how ready the annotator was to mark anything in a text; 0 takes all texts alike ([ZE08] footnote 6).
+    relevance_thresholds : sequence of float
+        Further emission features, of words whose weight exceeds a threshold ([ZE08] footnote 11).
     printed_prior : bool
         Take the prior on φ as printed in the paper, outside C( … ); it then outweighs the highlights.
     emissions : {"bounded", "tied", "free"}
@@ -74,10 +88,16 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         Longest run of words that the classifier sees beside single words. The highlights see single words only.
     vocabulary : sequence of str, optional
         Word types; by default those that occur ``min_count`` times or more in the training texts.
-    min_count : int
+    min_count : int or "auto"
+        "auto" is 1, and 2 above a million tokens.
     tokeniser : {"words", "whitespace"} or callable
         A callable gives a text's tokens and their character spans, shape (n_tokens, 2).
-    lowercase : bool
+    vectors : str, path or callable, optional
+        An encoder of texts, whose vectors the classifier sees beside the words; see
+        :func:`accord.texts.vectors.open_vectors`.
+    lexicon : bool
+        Learn also which words people highlight whatever they say of the class; it predicts highlights better and does
+        not change the classifier. Without it highlights are predicted by θ and φ alone, as in the paper.
     fit_intercept : bool
         The paper has none.
     n_inner_folds : int
@@ -96,15 +116,28 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    class_weights_ : array of shape (n_classes, n_features)
-        Of words, then n-grams, then given features, then the intercept.
-    phi_ : array of shape (n_annotators, n_phi)
+    log_prior_ : array of shape (n_classes,)
+        Logarithms of the classes' frequencies.
+    columns_ : Columns
+        The words and other columns that the classifier sees.
+    class_weights_ : array of shape (n_classes, n_columns)
+    scale_ : float
+        Factor of the scores with which probabilities of texts left out are right; 1 where strengths are given.
+    phi_ : array of shape (n_phi,)
+        Habits of an annotator of whom nothing is known.
+    annotator_phi_ : array of shape (n_annotators, n_phi)
     phi_names_ : list of str
     annotators_ : array of shape (n_annotators,)
+        Those who are known.
     C_, theta_variance_ : float
         As given or chosen.
+    choice_ : Choice or None
+        How each candidate did on texts left out, and what the highlights gain there.
+    marking_ : Marking
+        What predicts highlights: the habits and, beside them, how likely each word is to be highlighted at all.
     threshold_ : float
         Probability from which a token counts as highlighted.
+    annotator_thresholds_ : array of shape (n_annotators,)
     unmarked_, unmarked_worth_ : array of shape (n_unmarked,)
         Training texts without rationales, and what highlighting each is worth.
 
@@ -112,11 +145,39 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     --------
     >>> from accord import RationaleClassifier
     >>> texts = ["good film", "bad film", "good plot", "bad plot"]
-    >>> model = RationaleClassifier(C=0.1, theta_variance=1.0, min_count=1)
+    >>> model = RationaleClassifier(C=0.1, theta_variance=1.0)
     >>> model = model.fit(texts, ["+", "-", "+", "-"], rationales=[[(0, 4)], [(0, 3)], [(0, 4)], None])
     >>> model.predict(["a good one", "a bad one"]).tolist()
     ['+', '-']
     """
+
+    SETTINGS: ClassVar[Mapping[str, Rule]] = {
+        "C": Number(0, words=("auto",)),
+        "theta_variance": Number(0, above=True, words=("auto",)),
+        "phi_variance": Number(0, above=True),
+        "deviation_variance": Number(0, above=True),
+        "laziness": Number(0),
+        "relevance_thresholds": Object("a list of numbers", (list, tuple), none=False),
+        "printed_prior": Flag(),
+        "emissions": Choice(EMISSION_RULES),
+        "transitions": Choice(TRANSITION_SETS),
+        "parser": Object("a function of a text's tokens", (Callable,)),  # type: ignore[arg-type]
+        "method": Choice(tuple(FITS)),
+        "max_ngram": Number(1, whole=True),
+        "vocabulary": Many(Object("a word", (str,), none=False), none=True),
+        "min_count": Number(1, whole=True, words=("auto",)),
+        "tokeniser": Choice(tuple(TOKENISERS), kinds=(Callable,)),  # type: ignore[arg-type]
+        "vectors": Object("an encoder's name, folder or file, or a function of texts", (str, Path, Callable)),  # type: ignore[arg-type]
+        "lexicon": Flag(),
+        "fit_intercept": Flag(),
+        "n_inner_folds": Number(2, whole=True),
+        "max_iter": Number(1, whole=True),
+        "tol": Number(0, above=True),
+        "value_tol": Number(0),
+        "n_jobs": Number(-64, whole=True, none=True),
+        "client": Object("a Dask client or the address of a scheduler", (object,)),
+        "random_state": Seed(),
+    }
 
     def __init__(
         self,
@@ -124,6 +185,9 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         C: float | str = "auto",
         theta_variance: float | str = "auto",
         phi_variance: float = 1.0,
+        deviation_variance: float = 0.25,
+        laziness: float = 0.0,
+        relevance_thresholds: Sequence[float] = (),
         printed_prior: bool = False,
         emissions: str = "bounded",
         transitions: str = "words",
@@ -131,9 +195,10 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         method: str = "joint",
         max_ngram: int = 1,
         vocabulary: Any = None,
-        min_count: int = 4,
+        min_count: int | str = "auto",
         tokeniser: Any = "words",
-        lowercase: bool = True,
+        vectors: Any = None,
+        lexicon: bool = True,
         fit_intercept: bool = False,
         n_inner_folds: int = 5,
         max_iter: int = 500,
@@ -146,6 +211,9 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.C = C
         self.theta_variance = theta_variance
         self.phi_variance = phi_variance
+        self.deviation_variance = deviation_variance
+        self.laziness = laziness
+        self.relevance_thresholds = relevance_thresholds
         self.printed_prior = printed_prior
         self.emissions = emissions
         self.transitions = transitions
@@ -155,7 +223,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.min_count = min_count
         self.tokeniser = tokeniser
-        self.lowercase = lowercase
+        self.vectors = vectors
+        self.lexicon = lexicon
         self.fit_intercept = fit_intercept
         self.n_inner_folds = n_inner_folds
         self.max_iter = max_iter
@@ -168,16 +237,17 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def fit(
         self, X: Any, y: Any, *, rationales: Any = None, annotator: Any = None, features: Any = None
     ) -> "RationaleClassifier":
-        """Learn from classes and highlights.
+        """Learn from classes and highlights; the order of the rows and the names of classes and people do not matter.
 
         Parameters
         ----------
         X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
         y : array of shape (n_texts,)
         rationales : sequence of shape (n_texts,), or Rationales, optional
-            For each text its highlighted spans ``(start, end)`` in characters, or ``(start, end, label)``; ``[]``
-            where nothing was marked, ``None`` where nobody looked. Overlapping spans are merged. A record meets
-            the rows by their ``item_id``; where X has none, its texts must be those of the record, in their order.
+            For each text its highlighted spans ``(start, end)`` in characters; ``[]`` where nothing was marked,
+            ``None`` where nobody looked. Overlapping spans are merged. ``(start, end, label)`` is a reason for another
+            class than the text's, which somebody else decided ([ZE08] footnote 4). A record meets the rows by
+            their ``item_id``; where X has none, its texts must be those of the record, in their order.
         annotator : sequence of shape (n_texts,), optional
             Who highlighted; a record of rationales says so itself.
         features : array or sparse matrix of shape (n_texts, n_extra), optional
@@ -187,49 +257,51 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_settings(self)
         texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
+        codes: IntArray
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"a classifier needs texts of two classes or more; all are {labels[:1].tolist()}.")
-        if self.method not in FITS:
-            raise InputError(f"method must be one of {', '.join(FITS)}; it is {self.method!r}.")
+        matched = match_spans(texts, labels, rationales, annotator, ids=row_ids(X))
+        ranks = _class_ranks(texts, codes, len(self.classes_))
+        order = _row_order(texts, ranks[codes], matched)
+        place = np.argsort(order)
+        matched = [one._replace(row=int(place[one.row])) for one in matched]
+        texts, codes = [texts[row] for row in order], ranks[codes][order]
         tokens = self._read(texts)
-        self._learn_vocabulary(tokens)
-        self.n_extra_ = 0 if features is None else int(np.shape(features)[1])
-        annotations, self.annotators_ = annotations_of(
-            tokens, given_spans(texts, labels, rationales, annotator, ids=row_ids(X))
+        self.columns_ = Columns.learn(
+            tokens,
+            vocabulary=self.vocabulary,
+            min_count=self.min_count,
+            longest=self.max_ngram,
+            vectors=self.vectors,
+            features=features,
+            intercept=bool(self.fit_intercept),
         )
-        design = self._design(tokens, features)
-        marked = self._marked(tokens, design, codes, annotations, n_annotators=len(self.annotators_))
+        self.log_prior_ = np.log(np.bincount(codes)[ranks] / len(codes))
+        given = None if features is None else sp.csr_matrix(features)[order]
+        design = self.columns_.design(tokens, texts, given, self.vectors)
+        annotations, people = annotations_of(
+            tokens, matched, dict(zip(self.classes_.tolist(), ranks.tolist(), strict=True))
+        )
+        n_habits = 1 + len(people) if len(people) > 1 else 1
+        inner = np.argsort(ranks)  # the class of each rank
+        marked = self._marked(tokens, design, codes, annotations, self.log_prior_[inner], n_habits)
         free = np.arange(marked.n_features) == marked.n_features - 1 if self.fit_intercept else None
-        strengths = self._strengths(marked, free)
-        small, columns = marked.compact()
-        with in_blocks(small, self._workers) as blocked:
-            fit = FITS[self.method](
-                blocked,
-                strengths,
-                emissions=self.emissions,
-                free=None if free is None else free[columns],
-                max_iter=self.max_iter,
-                tol=self.tol,
-                value_tol=self.value_tol,
-            )
-        warn_unconverged("RationaleClassifier", fit.convergence, cure="Raise max_iter or value_tol.")
-        fit = fit.expanded(columns, marked.n_features)
-        self.C_, self.theta_variance_ = strengths.C, strengths.theta_variance
-        self.class_weights_, self.phi_ = fit.class_weights(len(self.classes_)), fit.phi
-        self.phi_names_ = [*EMISSIONS, *transition_names(self.transitions)]
-        self.objective_, self.n_iter_ = -fit.value, fit.convergence.n_iter
-        self.n_annotated_ = np.bincount(marked.chain_annotator, minlength=marked.n_annotators)
-        main = self._annotator(None)
-        inside = inside_probabilities(marked, self.class_weights_, self.phi_, main)
-        self.threshold_ = best_threshold(inside, marked.chains(main)[1])
+        folds = inner_folds(codes, self.n_inner_folds, np.random.default_rng(self.random_state))
+        strengths = self._strengths(marked, folds, free)
+        fit = self._fit_all(marked, strengths, free)
+        self.class_weights_ = fit.class_weights(len(self.classes_))[ranks]
+        self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
-        self.unmarked_ = np.setdiff1d(np.arange(len(texts)), looked)
-        self.unmarked_worth_ = self._worth(tokens, design, codes)[self.unmarked_]
+        unmarked = np.setdiff1d(np.arange(len(texts)), looked)
+        by_row = unmarked[np.argsort(order[unmarked])]
+        self.unmarked_ = order[by_row]
+        self.unmarked_worth_ = self._worth(tokens, inner[codes])[by_row]
         return self
 
     def decision_function(self, X: Any, *, features: Any = None) -> FloatArray:
@@ -257,35 +329,31 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         y : array of shape (n_texts,), optional
             The classes to give reasons for; by default the predicted ones.
         annotator : object, optional
-            Whose habits; by default those of the annotator who highlighted most texts.
+            Whose habits and threshold; by default those that all share.
         features : array of shape (n_texts, n_extra), optional
 
         Returns
         -------
         list of PredictedRationale
             One a text. Probabilities and the most likely highlighting are exact under the model; ``spans`` hold the
-            tokens whose probability reaches ``threshold_``, which did best on the training texts.
+            tokens whose probability reaches the threshold, which did best on training texts left out.
         """
         check_is_fitted(self)
-        if not self.n_annotated_.any():
+        if not self.n_annotated_:
             raise InputError("highlights can be predicted after fitting with rationales; this model saw none.")
+        phi, threshold = self._habits_of(annotator)
         texts = as_texts(X)
         labels = self.predict(texts, features=features) if y is None else np.asarray(y)
         tokens = self._read(texts)
-        codes = self._codes(labels)
-        marked = self._marked(tokens, self._design(tokens, features), codes, nothing_marked(tokens), n_annotators=1)
-        phi = self.phi_[self._annotator(annotator)]
-        inside = inside_probabilities(marked, self.class_weights_, phi[None], 0)
-        tags = best_tags(marked, self.class_weights_, phi[None], 0)
-        out = []
-        for row, (start, end) in enumerate(zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)):
-            where = tokens.of(row)
-            p = inside[start:end]
-            spans, best = characters(p >= self.threshold_, where), characters(tags[start:end], where)
-            out.append(PredictedRationale(labels[row], spans, best, where, p))
-        return out
+        marked = self._unmarked(tokens, sp.csr_matrix((len(texts), self.columns_.n_words)), self._codes(labels))
+        inside = inside_probabilities(marked, self.class_weights_, phi, self.marking_.lexicon)
+        tags = best_tags(marked, self.class_weights_, phi, self.marking_.lexicon)
+        return [
+            PredictedRationale.of(labels[row], inside[start:end], tags[start:end], tokens.of(row), threshold)
+            for row, (start, end) in enumerate(zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True))
+        ]
 
-    def explain(self, text: str, *, label: Any = None) -> pd.DataFrame:
+    def explain(self, text: str, *, label: Any = None, features: Any = None) -> pd.DataFrame:
         """Why a text has its class: what each word or n-gram in it adds to the class's score, strongest first.
 
         Parameters
@@ -293,38 +361,46 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         text : str
         label : object, optional
             The class to explain; by default the predicted one.
+        features : array of shape (1, n_extra), optional
+            Zeros if not given.
 
         Returns
         -------
         DataFrame
-            ``reason`` (the word), ``effect`` (its weight for the class, against the mean of the others), ``start`` and
-            ``end`` of its first occurrence, and ``p_highlight``, the largest probability of it being highlighted.
+            ``reason`` (the word), ``effect`` (log-odds of the class against the mean of the others), ``kind`` (word,
+            n-gram, prior, vectors, features or intercept), ``start`` and ``end`` of its first occurrence, and
+            ``p_highlight``, the largest probability of it being highlighted. The attribute ``label`` is the class.
         """
         check_is_fitted(self)
-        label = self.predict([text], features=self._no_features(1))[0] if label is None else label
+        features = np.zeros((1, self.columns_.n_extra)) if self.columns_.n_extra and features is None else features
+        label = self.predict([text], features=features)[0] if label is None else label
         code = self._codes([label])[0]
-        others = np.delete(self.class_weights_, code, axis=0).mean(axis=0)
-        effects = self.class_weights_[code] - others
+
+        def against_others(values: FloatArray) -> FloatArray:
+            return np.asarray(values[code] - np.delete(values, code, axis=0).mean(axis=0))
+
+        effects = self.scale_ * against_others(self.class_weights_)
         tokens = self._read([text])
         where, inside = tokens.of(0), np.full(len(tokens.spans), np.nan)
-        if self.n_annotated_.any():
-            inside = self.predict_rationales([text], [label], features=self._no_features(1))[0].probabilities
-        reasons: dict[str, list[Any]] = {}
-        offset = 0
-        for n, vocabulary in enumerate(self._vocabularies, 1):
-            grams = n_grams(tokens.strings[0], n)
-            for place, (gram, word) in enumerate(zip(grams, vocabulary.codes(grams), strict=True)):
-                if word == vocabulary.n_words:
-                    continue
-                p = float(inside[place : place + n].max()) if n == 1 else np.nan
-                start, end = where[place, 0], where[place + n - 1, 1]
-                known = reasons.setdefault(gram, [effects[offset + word], start, end, p])
-                known[3] = np.fmax(known[3], p)
-            offset += vocabulary.n_words
-        rows = [(reason, *values) for reason, values in reasons.items()]
-        table = pd.DataFrame(rows, columns=["reason", "effect", "start", "end", "p_highlight"])
-        order = np.argsort(-np.abs(table["effect"].to_numpy(dtype=float)), kind="stable")
-        return table.iloc[order].reset_index(drop=True)
+        if self.n_annotated_:
+            inside = self.predict_rationales([text], [label])[0].probabilities
+        row = self.columns_.design(tokens, [text], features, self.vectors).toarray()[0]
+        prior = float(against_others(self.log_prior_))
+        found = [
+            *self.columns_.reasons(tokens, row, effects),
+            *([("(prior)", prior, "prior", None, None)] if prior else []),
+        ]
+        rows: dict[str, list[Any]] = {}
+        for reason, effect, kind, first, last in found:
+            p = float(inside[first]) if kind == "word" else np.nan
+            start, end = (None, None) if first is None else (where[first, 0], where[last, 1])
+            known = rows.setdefault(reason, [reason, effect, kind, start, end, p])
+            known[5] = np.fmax(known[5], p)
+        table = pd.DataFrame(list(rows.values()), columns=["reason", "effect", "kind", "start", "end", "p_highlight"])
+        by_size = np.argsort(-np.abs(table["effect"].to_numpy(dtype=float)), kind="stable")
+        table = table.iloc[by_size].reset_index(drop=True)
+        table.attrs["label"] = label
+        return table
 
     def ask(self, n: int = 1, X: Any = None, y: Any = None) -> pd.DataFrame:
         """The texts most worth highlighting next, best first.
@@ -351,115 +427,83 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if X is not None:
             texts = as_texts(X)
             tokens = self._read(texts)
-            features = self._no_features(len(texts))
+            features = np.zeros((len(texts), self.columns_.n_extra)) if self.columns_.n_extra else None
             labels = self.predict(texts, features=features) if y is None else y
-            worth = self._worth(tokens, self._design(tokens, features), self._codes(labels))
+            worth = self._worth(tokens, self._codes(labels))
             rows = np.arange(len(texts))
         order = np.argsort(-worth, kind="stable")[:n]
         return pd.DataFrame({"row": rows[order], "worth": worth[order]})
 
+    def with_habits_of(self, X: Any, y: Any, rationales: Any) -> "RationaleClassifier":
+        """A copy whose habits ``phi_`` are those of another annotator; word weights stay as they are."""
+        marked = self._read_marks(X, y, rationales)
+        fit = AnnotatorFit(self._theta, starting_habits(marked), 0.0, Convergence(True, 0, 0.0))
+        strengths = Strengths(0.0, 1.0, self.phi_variance, self.deviation_variance)
+        other = copy(self)
+        other.phi_ = with_habits(marked, fit, strengths, emissions=self.emissions).habits.common
+        return other
+
+    def highlight_log_loss(self, X: Any, y: Any, rationales: Any) -> float:
+        """−log p_φ(r|x, y, θ) of highlights, in nats a token, under the habits ``phi_`` that all share."""
+        marked = self._read_marks(X, y, rationales)
+        return highlight_loss(marked, self.class_weights_, self.phi_[None])[0] / max(1, len(marked.words))
+
+    @property
+    def _theta(self) -> FloatArray:
+        """The free rows of the class weights."""
+        return self.class_weights_[1:] if len(self.classes_) == 2 else self.class_weights_
+
+    def _read_marks(self, X: Any, y: Any, rationales: Any) -> MarkedTexts:
+        """Highlights of other texts as arrays, by people of whom nothing is known."""
+        check_is_fitted(self)
+        texts, labels = as_texts(X), given_classes(y)
+        codes = self._codes(labels)
+        matched = [one._replace(annotator="") for one in match_spans(texts, labels, rationales, ids=row_ids(X))]
+        tokens = self._read(texts)
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        annotations, _ = annotations_of(tokens, matched, places)
+        empty = sp.csr_matrix((len(texts), self.class_weights_.shape[1]))
+        return self._marked(tokens, empty, codes, annotations, self.log_prior_, 1)
+
     # -- arrays --------------------------------------------------------------------------------------------------
 
     def _read(self, texts: Sequence[str]) -> Tokens:
-        return read_tokens(
-            texts,
-            tokeniser=self.tokeniser,
-            lowercase=self.lowercase,
-            transitions=self.transitions,
-            parser=self.parser,
-        )
-
-    def _learn_vocabulary(self, tokens: Tokens) -> None:
-        words = Vocabulary.count(tokens.strings, min_count=self.min_count).words
-        if self.vocabulary is not None:
-            words = np.array(list(self.vocabulary), dtype=object)
-        if not len(words) and self.vocabulary is None:
-            raise InputError(
-                f"the texts must share words; none occurs {self.min_count} times in them. Lower min_count, or give a "
-                "vocabulary."
-            )
-        self.vocabulary_ = [words]
-        for n in range(2, self.max_ngram + 1):
-            grams = [n_grams(strings, n) for strings in tokens.strings]
-            self.vocabulary_.append(Vocabulary.count(grams, min_count=self.min_count).words)
-
-    @property
-    def _vocabularies(self) -> list[Vocabulary]:
-        return [Vocabulary(words) for words in self.vocabulary_]
-
-    def _no_features(self, n: int) -> Any:
-        """Given features at zero, for texts that come without."""
-        return np.zeros((n, self.n_extra_)) if self.n_extra_ else None
-
-    def _design(self, tokens: Tokens, features: Any) -> Any:
-        parts = [
-            vocabulary.presence([n_grams(strings, n) for strings in tokens.strings])
-            for n, vocabulary in enumerate(self._vocabularies, 1)
-        ]
-        n_extra = 0 if features is None else int(np.shape(features)[1])
-        if n_extra != self.n_extra_ or (features is not None and np.shape(features)[0] != tokens.n_texts):
-            raise InputError(
-                f"features must have the shape ({tokens.n_texts}, {self.n_extra_}), as in fit; they have "
-                f"{None if features is None else np.shape(features)}."
-            )
-        if features is not None:
-            parts.append(sp.csr_matrix(features))
-        if self.fit_intercept:
-            parts.append(sp.csr_matrix(np.ones((tokens.n_texts, 1))))
-        return sp.hstack(parts, format="csr")
+        return read_tokens(texts, tokeniser=self.tokeniser, transitions=self.transitions, parser=self.parser)
 
     def _marked(
-        self, tokens: Tokens, design: Any, codes: IntArray, annotations: list[Annotation], *, n_annotators: int
+        self,
+        tokens: Tokens,
+        design: Any,
+        codes: IntArray,
+        annotations: list[Annotation],
+        log_prior: FloatArray,
+        n_habits: int,
     ) -> MarkedTexts:
         return marked_texts(
             tokens,
-            self._vocabularies[0],
+            self.columns_.vocabularies[0],
             design,
             codes,
             annotations,
-            n_classes=len(self.classes_),
-            n_annotators=n_annotators,
+            log_prior=log_prior,
+            n_habits=n_habits,
             transitions=self.transitions,
+            thresholds=tuple(float(level) for level in self.relevance_thresholds),
         )
 
-    def _strengths(self, marked: MarkedTexts, free: BoolArray | None) -> Strengths:
-        given = {"C": self.C, "theta_variance": self.theta_variance}
-        for name, value in given.items():
-            if value != "auto" and not (isinstance(value, int | float) and value >= 0):
-                raise InputError(f"{name} must be a number of at least 0 or 'auto'; it is {value!r}.")
-        if self.theta_variance != "auto" and float(self.theta_variance) == 0:
-            raise InputError("theta_variance must be above 0; at 0 every weight is 0.")
-        if not self.phi_variance > 0:
-            raise InputError(f"phi_variance must be above 0; it is {self.phi_variance!r}.")
-        if self.n_inner_folds < 2:
-            raise InputError(f"n_inner_folds must be at least 2; it is {self.n_inner_folds!r}.")
-        grid = HIGHLIGHT_GRID if len(marked.chain_text) else PLAIN_GRID
-        pairs = [
-            (
-                c if self.C == "auto" else float(self.C),
-                v if self.theta_variance == "auto" else float(self.theta_variance),
-            )
-            for c, v in grid
+    def _unmarked(self, tokens: Tokens, design: Any, codes: IntArray) -> MarkedTexts:
+        """Texts of known classes with one chain each, in which nothing is highlighted."""
+        nothing = [
+            Annotation(row, 0, int(codes[row]), np.zeros(len(strings), dtype=bool))
+            for row, strings in enumerate(tokens.strings)
         ]
-        candidates = [Strengths(c, v, self.phi_variance, self.printed_prior) for c, v in dict.fromkeys(pairs)]
-        if len(candidates) == 1:
-            return candidates[0]
-        sizes = np.bincount(marked.labels)
-        if sizes.min() < 2:
-            raise InputError(
-                f"choosing C and theta_variance needs two texts of every class; {str(self.classes_[sizes.argmin()])!r} "
-                "has one. Give both as numbers, or add texts of that class."
-            )
-        n_folds = min(self.n_inner_folds, marked.n_texts)
-        folds = inner_folds(marked.labels, n_folds, np.random.default_rng(self.random_state))
-        return choose_strengths(
-            marked, candidates, folds=folds, emissions=self.emissions, free=free, workers=self._workers
-        ).strengths
+        return self._marked(tokens, design, codes, nothing, self.log_prior_, 1)
 
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
-        tokens = self._read(X)
-        return np.asarray(self._design(tokens, features) @ self.class_weights_.T)
+        texts = as_texts(X)
+        design = self.columns_.design(self._read(texts), texts, features, self.vectors)
+        return self.scale_ * np.asarray(design @ self.class_weights_.T) + self.log_prior_
 
     def _codes(self, labels: Any) -> IntArray:
         places = {label: place for place, label in enumerate(self.classes_)}
@@ -471,16 +515,109 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
                 )
         return np.array([places[label] for label in labels], dtype=np.int64)
 
-    def _annotator(self, annotator: Any) -> int:
+    # -- fitting -------------------------------------------------------------------------------------------------
+
+    def _strengths(self, marked: MarkedTexts, folds: IntArray, free: BoolArray | None) -> Strengths:
+        """As given, or chosen inside the training texts."""
+        settings = {"C": self.C, "theta_variance": self.theta_variance}
+        given = {name: None if value == "auto" else float(value) for name, value in settings.items()}
+        base = Strengths(
+            0.0, 1.0, self.phi_variance, self.deviation_variance, float(self.laziness), bool(self.printed_prior)
+        )
+        self.choice_, self.scale_ = None, 1.0
+        chosen = middle_strengths(marked, base, **given)
+        if None in given.values() and np.bincount(marked.labels).min() >= _FEWEST:
+            choice = choose_strengths(
+                marked,
+                base,
+                C=given["C"],
+                theta_variance=given["theta_variance"],
+                folds=folds,
+                emissions=self.emissions,
+                free=free,
+                workers=self._workers,
+            )
+            if choice.at_edge:
+                warnings.warn(
+                    f"RationaleClassifier chose C = {choice.strengths.C:.3g} and theta_variance = "
+                    f"{choice.strengths.theta_variance:.3g} at the edge of what it tries. Give one of them to go on.",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+            self.choice_, self.scale_, chosen = choice, choice.scale, choice.strengths
+        self.C_, self.theta_variance_ = chosen.C, chosen.theta_variance
+        return chosen
+
+    def _fit_all(self, marked: MarkedTexts, strengths: Strengths, free: BoolArray | None) -> AnnotatorFit:
+        small, columns = marked.compact()
+        stop = {"max_iter": self.max_iter, "tol": self.tol, "value_tol": self.value_tol}
+        kept = None if free is None else free[columns]
+        settings = {"emissions": self.emissions, "free": kept, **stop}
+        if self.laziness:  # each text has a weight of its own, which blocks do not hold
+            fit = FITS[self.method](small, strengths, **settings)
+        else:
+            with in_blocks(small, self._workers) as blocked:
+                fit = FITS[self.method](blocked, strengths, **settings)
+        warn_unconverged("RationaleClassifier", fit.convergence, cure="Raise max_iter or value_tol.")
+        self.objective_, self.n_iter_ = -fit.value, fit.convergence.n_iter
+        return with_habits(small, fit, strengths, emissions=self.emissions).expanded(columns, marked.n_features)
+
+    def _marking(
+        self, marked: MarkedTexts, strengths: Strengths, fit: AnnotatorFit, folds: IntArray, free: BoolArray | None
+    ) -> Marking:
+        """What predicts highlights; without a lexicon, or with too few texts to leave any out, the habits alone."""
+        if not marked.n_chains or not self.lexicon or np.bincount(marked.labels).min() < _FEWEST:
+            weights, table = fit.class_weights(marked.n_classes), fit.habits.table
+            return Marking.of_habits(marked, weights, table)
+        parts = left_out_parts(
+            marked, strengths, folds=folds, emissions=self.emissions, free=free, workers=self._workers
+        )
+        return learn_marking(parts, fit.habits, deviation_variance=self.deviation_variance, emissions=self.emissions)
+
+    def _learn_habits(self, marked: MarkedTexts, fit: AnnotatorFit, people: list[str], marking: Marking) -> None:
+        table = fit.habits.table
+        self.phi_names_ = [*emission_names(marked.thresholds), *transition_names(self.transitions)]
+        self.annotators_ = np.array(sorted(people), dtype=object)
+        self.habit_of_ = np.array([people.index(name) + 1 if len(people) > 1 else 0 for name in self.annotators_], int)
+        self.phi_, self.annotator_phi_ = table[0], table[self.habit_of_]
+        self.marking_, self.threshold_ = marking, float(marking.thresholds[0])
+        self.annotator_thresholds_ = marking.thresholds[self.habit_of_]
+        self.n_annotated_ = marked.n_chains
+        self.laziness_ = fit.habits.bias
+
+    def _habits_of(self, annotator: Any) -> tuple[FloatArray, float]:
+        """Habits, shape (1, n_phi), and threshold of an annotator, or of nobody in particular."""
         if annotator is None:
-            return int(np.argmax(self.n_annotated_))
+            return self.marking_.table[:1], self.threshold_
         found = np.flatnonzero(self.annotators_ == str(annotator))
         if not len(found):
             raise InputError(
                 f"an annotator must be one of those in training ({', '.join(self.annotators_)}); this is {annotator!r}."
             )
-        return int(found[0])
+        return self.marking_.table[self.habit_of_[found]], float(self.annotator_thresholds_[found[0]])
 
-    def _worth(self, tokens: Tokens, design: Any, codes: IntArray) -> FloatArray:
-        marked = self._marked(tokens, design, codes, nothing_marked(tokens), n_annotators=1)
-        return worth_of_highlights(marked, self.class_weights_, self.phi_[[self._annotator(None)]], self.n_seen_)
+    def _worth(self, tokens: Tokens, codes: IntArray) -> FloatArray:
+        marked = self._unmarked(tokens, sp.csr_matrix((tokens.n_texts, self.columns_.n_words)), codes)
+        return worth_of_highlights(
+            marked, self.class_weights_, self.marking_.table[:1], self.n_seen_, self.marking_.lexicon
+        )
+
+
+def _class_ranks(texts: list[str], codes: IntArray, n_classes: int) -> IntArray:
+    """An order of the classes by their texts, so that their names do not matter, shape (n_classes,)."""
+    own: list[list[str]] = [[] for _ in range(n_classes)]
+    for text, code in zip(texts, codes, strict=True):
+        own[code].append(text)
+    by_texts = sorted(range(n_classes), key=lambda code: (len(own[code]), sorted(own[code])))
+    return np.argsort(by_texts)
+
+
+def _row_order(texts: list[str], codes: IntArray, matched: list[MatchedSpans]) -> IntArray:
+    """An order of the rows by what they hold, so that the order in which they come does not matter."""
+    marks: dict[int, list[Any]] = {}
+    for one in matched:
+        marks.setdefault(one.row, []).append(one.spans.tolist())
+    key = [
+        (text, int(code), sorted(marks.get(row, []))) for row, (text, code) in enumerate(zip(texts, codes, strict=True))
+    ]
+    return np.array(sorted(range(len(texts)), key=key.__getitem__), dtype=np.int64)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from accord.data.rationales import whitespace_tokens, word_tokens
+from accord.data.rationales import whitespace_tokens
 from accord.errors import InputError
 from accord.texts.rows import as_texts
+from accord.texts.words import WordAnalyser, is_unspaced, token_spans
+from accord.texts.words import tokens as words_of
 from accord.typing import IntArray, ObjectArray
 
 __all__ = [
@@ -21,7 +23,6 @@ __all__ = [
     "TRANSITION_SETS",
     "Tokens",
     "Vocabulary",
-    "n_grams",
     "read_tokens",
     "transition_names",
     "transition_table",
@@ -31,7 +32,18 @@ Tokeniser = Callable[[str], tuple[list[str], IntArray]]
 Constituent = tuple[str, int, int]
 Parser = Callable[[list[str]], Iterable[Constituent]]
 
-TOKENISERS: dict[str, Tokeniser] = {"words": word_tokens, "whitespace": whitespace_tokens}
+
+def _words(text: str) -> tuple[list[str], IntArray]:
+    """Words and punctuation marks of a text in any script, and their characters."""
+    return words_of(text, marks=True), np.array(token_spans(text, marks=True), dtype=np.int64).reshape(-1, 2)
+
+
+def _spaced(text: str) -> tuple[list[str], IntArray]:
+    words, where = whitespace_tokens(text)
+    return [word.lower() for word in words], where
+
+
+TOKENISERS: dict[str, Tokeniser] = {"words": _words, "whitespace": _spaced}
 
 # What transitions may depend on, [ZE08] section 5.4.
 TRANSITION_SETS = ("plain", "words", "syntax")
@@ -40,6 +52,10 @@ STARTERS = ("no", "not", "so", "very", "quite")
 NONTERMINALS = ("DOC", "TOP", "S", "SBAR", "FRAG", "PRN", "NP", "VP", "PP", "ADJP", "QP")
 _LEFT = {word: code for code, word in enumerate(PUNCTUATION, 1)}
 _RIGHT = {word: code for code, word in enumerate(PUNCTUATION + STARTERS, 1)}
+# Marks of other scripts that do the same: the Chinese and Japanese full stop and comma, the Hindi full stop, and so on.
+_SAME_MARKS = {"、": ",", "،": ",", "。": ".", "।": ".", "؟": "?", "…": "."}
+_LEFT |= {mark: _LEFT[same] for mark, same in _SAME_MARKS.items()}
+_RIGHT |= {mark: _RIGHT[same] for mark, same in _SAME_MARKS.items()}
 _PHRASE = {name: code for code, name in enumerate(NONTERMINALS, 1)}
 # A place is coded by left word, right word, phrase that ends, phrase that starts, phrase that crosses; 0 is "none".
 _CODE_SHAPE = (1 + len(_LEFT), 1 + len(_RIGHT), *(1 + len(_PHRASE),) * 3)
@@ -81,16 +97,12 @@ class Vocabulary:
         return sp.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), self.n_words))
 
 
-def n_grams(tokens: Sequence[str], n: int) -> list[str]:
-    """Runs of ``n`` tokens, each joined by spaces."""
-    return [" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
-
-
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """The tokens of some texts, one after the other."""
 
     strings: list[list[str]]  # one list a text, as the vocabulary spells them
+    unspaced: list[list[bool]]  # whether each token is a character of a script without spaces; [] where none is
     spans: IntArray  # (n_tokens, 2) characters
     places: IntArray  # (n_tokens + n_texts,) code of each place before a token and after a text's last one
     offsets: IntArray  # (n_texts + 1,)
@@ -104,6 +116,23 @@ class Tokens:
         """Character spans of the tokens of one text, shape (n, 2)."""
         return self.spans[self.offsets[text] : self.offsets[text + 1]]
 
+    def n_grams(self, text: int, n: int, longest: int) -> list[tuple[int, str]]:
+        """The runs of ``n`` tokens of one text, as (first token, run).
+
+        Words make runs up to ``longest``, joined by spaces; characters of scripts without spaces make runs up to
+        three, because two or three of them are a word.
+        """
+        words, unspaced = self.strings[text], self.unspaced[text]
+        starts = range(len(words) - n + 1)
+        if not unspaced:
+            return [(i, " ".join(words[i : i + n])) for i in starts] if n <= longest else []
+        whole = [all(unspaced[i : i + n]) for i in starts]
+        return [
+            (i, ("" if whole[i] else " ").join(words[i : i + n]))
+            for i in starts
+            if n <= (max(longest, WordAnalyser.longest) if whole[i] else longest)
+        ]
+
     def places_of(self, text: int) -> IntArray:
         """Codes of the places of one text, shape (n + 1,)."""
         return self.places[self.offsets[text] + text : self.offsets[text + 1] + text + 1]
@@ -113,7 +142,6 @@ def read_tokens(
     texts: Sequence[str],
     *,
     tokeniser: str | Tokeniser = "words",
-    lowercase: bool = True,
     transitions: str = "words",
     parser: Parser | None = None,
 ) -> Tokens:
@@ -123,8 +151,8 @@ def read_tokens(
     ----------
     texts : sequence of str
     tokeniser : {"words", "whitespace"} or callable
-        A callable gives the tokens of a text and their character spans, shape (n_tokens, 2).
-    lowercase : bool
+        Words and punctuation marks of any script, or what stands between spaces, both in lower case. A callable gives
+        the tokens of a text and their character spans, shape (n_tokens, 2).
     transitions : {"plain", "words", "syntax"}
         What a place is described by: nothing; the punctuation and the few words beside it; also the phrases that end,
         start and cross there.
@@ -135,23 +163,22 @@ def read_tokens(
     -------
     Tokens
     """
-    if transitions not in TRANSITION_SETS:
-        raise InputError(f"transitions must be one of {', '.join(TRANSITION_SETS)}; it is {transitions!r}.")
     if transitions == "syntax" and parser is None:
         raise InputError("transitions='syntax' needs a parser; give one, or use transitions='words'.")
-    if isinstance(tokeniser, str) and tokeniser not in TOKENISERS:
-        raise InputError(f"the tokeniser must be one of {', '.join(TOKENISERS)} or a function; it is {tokeniser!r}.")
     cut = TOKENISERS[tokeniser] if isinstance(tokeniser, str) else tokeniser
     strings: list[list[str]] = []
+    unspaced: list[list[bool]] = []
     spans: list[IntArray] = [np.zeros((0, 2), dtype=np.int64)]
     places: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     for text in as_texts(texts):
         words, where = cut(text)
-        strings.append([word.lower() for word in words] if lowercase else list(words))
+        strings.append(list(words))
+        found = [] if text.isascii() else [is_unspaced(word) for word in words]
+        unspaced.append(found if any(found) else [])
         spans.append(np.asarray(where, dtype=np.int64).reshape(-1, 2))
         places.append(_place_codes(strings[-1], transitions, parser))
     offsets = np.cumsum([0, *map(len, strings)]).astype(np.int64)
-    return Tokens(strings, np.concatenate(spans), np.concatenate(places), offsets)
+    return Tokens(strings, unspaced, np.concatenate(spans), np.concatenate(places), offsets)
 
 
 def _place_codes(tokens: list[str], transitions: str, parser: Parser | None) -> IntArray:

@@ -1,20 +1,43 @@
-"""Highlights as people give them, checked and laid over the tokens."""
+"""Highlights: spans that people give, matched to their texts and laid over the tokens; and spans that are predicted."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from accord.data.rationales import Rationales, inside_tags
-from accord.data.tables import as_list
+from accord.data.rationales import Rationales, inside_tags, token_spans
 from accord.errors import InputError
 from accord.rationales.features import Tokens
-from accord.typing import AnyArray, BoolArray, IntArray, ObjectArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["Annotation", "annotations_of", "checked_spans", "given_classes", "given_spans"]
+__all__ = [
+    "Annotation",
+    "MatchedSpans",
+    "PredictedRationale",
+    "annotations_of",
+    "best_threshold",
+    "given_classes",
+    "match_spans",
+]
 
-# One annotation of one text: the row, the annotator's position, and which tokens were highlighted.
-Annotation = tuple[int, int, BoolArray]
+
+class MatchedSpans(NamedTuple):
+    """What one person marked in one text as reasons for one class."""
+
+    row: int
+    annotator: str  # "" where not known
+    label: Any
+    spans: IntArray  # (n, 2) characters, in order and not overlapping
+
+
+class Annotation(NamedTuple):
+    """The same over the tokens of the text."""
+
+    row: int
+    habit: int  # row of φ: 0 the habits that all share, 1, 2, … those of one person
+    label: int  # code of the class
+    tags: BoolArray  # (n_tokens,) whether each was highlighted
 
 
 def given_classes(y: Any) -> AnyArray:
@@ -28,10 +51,10 @@ def given_classes(y: Any) -> AnyArray:
     return labels
 
 
-def given_spans(
+def match_spans(
     texts: list[str], labels: Any, rationales: Any, annotator: Any = None, *, ids: ObjectArray | None = None
-) -> list[tuple[int, str, IntArray]]:
-    """Highlights by row and annotator: row, annotator's name ("" where not known), checked spans (n, 2).
+) -> list[MatchedSpans]:
+    """The highlights of each row, checked, by annotator and class.
 
     Parameters
     ----------
@@ -45,75 +68,59 @@ def given_spans(
     """
     if rationales is None:
         return []
-    texts = as_list(texts)
+    n = len(texts)
     if isinstance(rationales, Rationales):
-        return [(row, name, _merged(marks)) for row, name, marks in _spans_of_record(rationales, texts, ids)]
-    if len(rationales) != len(texts):
-        raise InputError(f"rationales must have one entry a text ({len(texts)}); there are {len(rationales)}.")
-    names = [""] * len(texts) if annotator is None else ["" if name is None else str(name) for name in annotator]
-    if len(names) != len(texts):
-        raise InputError(f"annotator must have one entry a text ({len(texts)}); there are {len(names)}.")
-    spans = [(row, names[row], marks) for row, marks in enumerate(rationales) if marks is not None]
-    return [(row, name, checked_spans(marks, texts[row], row=row, label=labels[row])) for row, name, marks in spans]
+        given: Any = _of_record(rationales, texts, ids)
+    else:
+        if len(rationales) != n:
+            raise InputError(f"rationales must have one entry a text ({n}); there are {len(rationales)}.")
+        names = [""] * n if annotator is None else ["" if pd.isna(name) else str(name) for name in annotator]
+        if len(names) != n:
+            raise InputError(f"annotator must have one entry a text ({n}); there are {len(names)}.")
+        given = [
+            (row, names[row], _checked(spans, texts[row], row))
+            for row, spans in enumerate(rationales)
+            if spans is not None
+        ]
+    classes = set(np.asarray(labels).tolist())
+    out = []
+    for row, name, spans in given:
+        by_label: dict[Any, list[tuple[int, int]]] = {}
+        for start, end, label in spans:
+            if label is not None and label not in classes:
+                raise InputError(
+                    f"a highlight must be a reason for one of the classes ({', '.join(map(str, sorted(classes)))}); "
+                    f"row {row + 1} has one for {str(label)!r}. Drop the span or correct its class."
+                )
+            by_label.setdefault(labels[row] if label is None else label, []).append((start, end))
+        for label, found in (by_label or {labels[row]: []}).items():
+            out.append(MatchedSpans(row, name, label, _merged(found)))
+    return out
 
 
-def annotations_of(tokens: Tokens, spans: list[tuple[int, str, IntArray]]) -> tuple[list[Annotation], ObjectArray]:
-    """Who highlighted which tokens of which rows, and the annotators' names; without any, one nameless annotator."""
-    annotators = np.array(sorted({name for _, name, _ in spans}) or [""], dtype=object)
-    places = {name: place for place, name in enumerate(annotators)}
-    return [(row, places[name], inside_tags(marks, tokens.of(row))) for row, name, marks in spans], annotators
-
-
-def _spans_of_record(record: Rationales, texts: list[str], ids: ObjectArray | None) -> list[tuple[int, str, IntArray]]:
+def _of_record(record: Rationales, texts: list[str], ids: ObjectArray | None) -> list[tuple[int, str, Any]]:
     """The record's annotations of the rows: row, annotator and spans."""
-    if ids is None and (record.items.texts is None or record.items.texts.tolist() != texts):
+    known = np.empty(0, dtype=object) if record.items.texts is None else record.items.texts
+    if ids is None and known.tolist() != texts:
         raise InputError(
             f"rows meet their spans by id; X has no ids, and its {len(texts)} texts are not the record's "
             f"{record.items.n_items} in their order. Give X as a table with item_id and text, or a list of spans a row."
         )
     places = np.arange(len(texts)) if ids is None else record.items.places(ids)
-    known = record.items.texts if record.items.texts is not None else np.empty(0, dtype=object)
-    by_item = _by_item_and_annotator(record)
-    out: list[tuple[int, str, IntArray]] = []
-    for row, place in enumerate(places.tolist()):
-        if place < 0 or not np.asarray(record.annotated)[place]:
-            continue
-        if known[place] != texts[row]:
+    rows = {place: row for row, place in enumerate(places.tolist()) if place >= 0}
+    out = [(rows[item], name, spans) for item, name, spans in record.annotations() if item in rows]
+    for row, _, _ in out:
+        if known[places[row]] != texts[row]:
             raise InputError(
-                f"a span marks characters of its text; {str(record.items.ids[place])!r} has another text in row "
+                f"a span marks characters of its text; {str(record.items.ids[places[row]])!r} has another text in row "
                 f"{row + 1} of X than in the record. Give both the same text."
             )
-        out += [(row, name, marks) for name, marks in by_item.get(place, [("", np.empty((0, 2), dtype=np.int64))])]
-    return out
+    return sorted(out, key=lambda one: one[:2])
 
 
-def _by_item_and_annotator(record: Rationales) -> dict[int, list[tuple[str, IntArray]]]:
-    """The spans of each marked text, one array a person ("" where not known)."""
-    who = np.full(record.n_spans, -1) if record.annotator is None else record.annotator
-    names = np.append([] if record.annotators is None else record.annotators, "")  # position −1 is the nameless one
-    order = np.lexsort((record.start, who, record.item))
-    item, who = record.item[order], who[order]
-    cuts = np.flatnonzero((np.diff(item) != 0) | (np.diff(who) != 0)) + 1
-    found: dict[int, list[tuple[str, IntArray]]] = {}
-    for rows in np.split(np.arange(len(order)), cuts) if len(order) else []:
-        marks = np.stack([record.start[order[rows]], record.end[order[rows]]], axis=1)
-        found.setdefault(int(item[rows[0]]), []).append((str(names[who[rows[0]]]), marks))
-    return found
-
-
-def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntArray:
-    """The spans of one text as an array (n, 2), in order; overlapping ones are merged, touching ones are not.
-
-    Parameters
-    ----------
-    spans : sequence of (start, end) or (start, end, label)
-        Characters ``[start, end)``.
-    text : str
-    row : int
-        For the message.
-    label : object
-        The text's class; a span that speaks for another one is refused.
-    """
+def _checked(spans: Any, text: str, row: int) -> list[tuple[int, int, Any]]:
+    """Spans of one text as (start, end, label or None)."""
+    out = []
     for span in spans:
         if np.ndim(span) == 0 or len(span) not in (2, 3) or any(place % 1 for place in span[:2]):
             raise InputError(
@@ -125,20 +132,87 @@ def checked_spans(spans: Any, text: str, *, row: int, label: Any = None) -> IntA
                 f"a span must lie inside its text, 0 <= start < end <= length; row {row + 1} has [{start}, {end}) in a "
                 f"text of {len(text)} characters. Correct the offsets or drop the span."
             )
-        if len(span) == 3 and span[2] != label:
-            raise InputError(
-                f"a rationale must speak for its text's class; row {row + 1} has the class {str(label)!r} and the span "
-                f"[{start}, {end}) for {str(span[2])!r}. Drop the span or correct the class."
-            )
-    return _merged([span[:2] for span in spans])
+        out.append((start, end, span[2] if len(span) == 3 else None))
+    return out
 
 
-def _merged(spans: Any) -> IntArray:
-    """Spans in order, overlapping ones as one, shape (n, 2)."""
+def _merged(spans: list[tuple[int, int]]) -> IntArray:
+    """Spans in order, (n, 2); overlapping ones are merged, touching ones are not."""
     found: list[list[int]] = []
-    for start, end in sorted((int(start), int(end)) for start, end in spans):
+    for start, end in sorted(spans):
         if found and start < found[-1][1]:
             found[-1][1] = max(found[-1][1], end)
         else:
             found.append([start, end])
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def annotations_of(
+    tokens: Tokens, matched: list[MatchedSpans], codes: dict[Any, int]
+) -> tuple[list[Annotation], list[str]]:
+    """The highlighted tokens, in order of the rows, and the people who have habits of their own.
+
+    Somebody whose name is not known shares the common habits, and so does the only one who is known. People are
+    ordered by what they marked, so that their names do not matter.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    matched : list of MatchedSpans
+    codes : dict
+        Code of each class.
+    """
+    work: dict[str, list[Any]] = {}
+    for one in matched:
+        work.setdefault(one.annotator, []).append((one.row, codes[one.label], one.spans.tolist()))
+    people = sorted((sorted(marks), name) for name, marks in work.items() if name)
+    names = [name for _, name in people]
+    habits = {name: place if len(names) > 1 else 0 for place, name in enumerate(names, 1)} | {"": 0}
+    found = [
+        Annotation(one.row, habits[one.annotator], codes[one.label], inside_tags(one.spans, tokens.of(one.row)))
+        for one in matched
+    ]
+    return sorted(found, key=lambda one: (one.row, one.habit, one.label)), names
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRationale:
+    """The words that an annotator would highlight in a text of a given class."""
+
+    label: Any
+    spans: IntArray  # (n_spans, 2) characters of the tokens that are likely enough to be highlighted
+    best_spans: IntArray  # (n_best, 2) characters of the single most likely highlighting, often none
+    tokens: IntArray  # (n_tokens, 2) characters of each token
+    probabilities: FloatArray  # (n_tokens,) that a token is highlighted
+
+    @classmethod
+    def of(
+        cls, label: Any, probabilities: FloatArray, best: BoolArray, tokens: IntArray, threshold: float
+    ) -> "PredictedRationale":
+        """From the probabilities and the most likely tags of a text's tokens."""
+        return cls(
+            label, characters(probabilities >= threshold, tokens), characters(best, tokens), tokens, probabilities
+        )
+
+    def spans_above(self, threshold: float) -> IntArray:
+        """Runs of tokens that are highlighted with at least this probability, as characters, shape (n, 2)."""
+        return characters(self.probabilities >= threshold, self.tokens)
+
+
+def characters(tags: BoolArray, tokens: IntArray) -> IntArray:
+    """Runs of marked tokens as characters, shape (n, 2)."""
+    runs = token_spans(tags)
+    return np.stack([tokens[runs[:, 0], 0], tokens[runs[:, 1] - 1, 1]], axis=1) if len(runs) else runs
+
+
+def best_threshold(probabilities: FloatArray, tags: BoolArray) -> float:
+    """The probability from which tokens are best called highlighted: the largest F1 over all tokens.
+
+    The single most likely tag sequence marks almost nothing where highlights are rare and their places uncertain.
+    """
+    if not np.any(tags):
+        return 0.5
+    order = np.argsort(-probabilities, kind="stable")
+    hits = np.cumsum(tags[order])
+    f1 = 2.0 * hits / (np.arange(1, len(tags) + 1) + hits[-1])
+    return float(probabilities[order[int(np.argmax(f1))]])

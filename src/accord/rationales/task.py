@@ -1,6 +1,7 @@
 """Rationales from a project: train, predict, explain and ask."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ __all__ = ["TASK", "ask", "explain", "predict", "train"]
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> RationaleClassifier:
     """Fit a classifier on the texts that have a class, with the highlights that any of them have."""
+    model = configured(RationaleClassifier, settings)
     labels = project.labels()
     rows = np.flatnonzero([label is not None for label in labels])
     if not len(rows):
         raise InputError("rationales explain classes; no text of this project has one. Import labels first.")
     record = _reasons(project, labels).subset(rows)
-    model = configured(RationaleClassifier, settings)
     progress("rationales: fitting", 0, 1)
     model.fit(_texts(record), labels[rows].astype(str), rationales=record if np.any(record.annotated) else None)
     progress("rationales: fitting", 1, 1)
@@ -34,25 +35,39 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
 
 
 def predict(model: RationaleClassifier, project: Project) -> pd.DataFrame:
-    """One row a text: ``item_id``, ``label``, ``probability``, and ``highlights`` as ``start:end`` in characters."""
-    items = project.items()
-    texts = [] if items.texts is None else list(items.texts)
-    proba = model.predict_proba(texts)
-    best = np.argmax(proba, axis=1)
-    table = pd.DataFrame(
-        {"item_id": items.ids, "label": model.classes_[best], "probability": proba[np.arange(len(best)), best]}
-    )
-    if model.n_annotated_.any():
+    """``item_id, label, probability, given``, ``p.<label>`` of each label, and ``highlights`` of the label.
+
+    A text whose class is given keeps it. ``highlights`` is a list of (start, end, quote) in characters.
+    """
+    items, known = project.items(), project.labels()
+    texts = [] if items.texts is None else [str(text) for text in items.texts]
+    places = {str(label): place for place, label in enumerate(model.classes_)}
+    codes = np.array([-1 if label is None else places.get(str(label), -1) for label in known], dtype=np.int64)
+    given = codes >= 0
+    p = model.predict_proba(texts)
+    p[given] = np.eye(len(places))[codes[given]]
+    best = p.argmax(axis=1)
+    columns: dict[str, Any] = {
+        "item_id": items.ids,
+        "label": model.classes_[best],
+        "probability": p[np.arange(len(p)), best],
+        "given": given,
+    }
+    columns |= {f"p.{label}": p[:, place] for label, place in places.items()}
+    if model.n_annotated_:
         found = model.predict_rationales(texts, model.classes_[best])
-        table["highlights"] = [" ".join(f"{a}:{b}" for a, b in one.spans) for one in found]
-    return table
+        columns["highlights"] = [
+            [(int(a), int(b), text[a:b]) for a, b in one.spans] for one, text in zip(found, texts, strict=True)
+        ]
+    return pd.DataFrame(columns)
 
 
 def explain(model: RationaleClassifier, project: Project, target: str) -> pd.DataFrame:
-    """The words of a text by what they add to its class: ``reason``, ``effect``, where, and how likely a highlight."""
+    """``reason, effect, kind``: the words of a text by what they add to the class that the model gives it."""
     items = project.items()
     text = "" if items.texts is None else str(items.texts[items.positions([target])[0]])
-    return model.explain(text)
+    table = model.explain(text)
+    return table[["reason", "effect", "kind"]]
 
 
 def ask(model: RationaleClassifier, project: Project, n: int) -> pd.DataFrame:
@@ -71,15 +86,15 @@ def _texts(record: Rationales) -> list[str]:
 
 
 def _reasons(project: Project, labels: ObjectArray) -> Rationales:
-    """The highlights that speak for the class of their text.
+    """The highlights with the class that each is a reason for.
 
-    A span may name a class. If others outvoted that class, the span says nothing of the class that the text has, and is
-    left out; if nobody gave the text that class, it is refused.
+    A span may name a class. If others outvoted that class, the span is still a reason for it ([ZE08] footnote 4); if
+    nobody gave the text that class, it is refused. What a span names that is no class of the project is a tag.
     """
     record, named = project.rationales(), project.span_labels()
     item, given = project.given_labels()
-    votes, classes = set(zip(item.tolist(), given.tolist(), strict=True)), set(given.tolist())
-    kept = np.ones(record.n_spans, dtype=bool)
+    votes, classes = set(zip(item.tolist(), given.tolist(), strict=True)), {name for name in labels if name is not None}
+    own = np.full(record.n_spans, None, dtype=object)
     for row, (text, name) in enumerate(zip(record.item.tolist(), named.tolist(), strict=True)):
         if name not in classes or labels[text] in (None, name):
             continue
@@ -88,11 +103,8 @@ def _reasons(project: Project, labels: ObjectArray) -> Rationales:
                 f"a highlight must speak for the class of its text; one in {str(record.items.ids[text])!r} is for "
                 f"{name!r}, but the text is {labels[text]!r}. Correct the class or drop the highlight."
             )
-        kept[row] = False
-    lost = np.setdiff1d(record.item[~kept], record.item[kept])
-    annotated = np.array(record.annotated)
-    annotated[lost] = False
-    return record.only(kept, annotated=annotated)
+        own[row] = str(name)
+    return replace(record, labels=own)
 
 
 def _predict_rows(model: RationaleClassifier, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:

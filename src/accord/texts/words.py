@@ -17,11 +17,12 @@ __all__ = ["WordAnalyser", "is_unspaced", "token_spans", "tokens"]
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _LETTER = rf"[[\p{{L}}\p{{N}}\p{{M}}_\u200c\u200d]--[{_UNSPACED}]]"
-_PICTURE = r"(?:[\p{Extended_Pictographic}--[\p{N}#*©®™]]|\p{Regional_Indicator})"
+_PICTURE = r"[\p{Extended_Pictographic}--[\p{N}#*©®™]]"
+_FLAG = r"\p{Regional_Indicator}{1,2}+\p{M}*+"  # not \X, which looks back through all flags before it
 _WORD = rf"{_LETTER}+(?:(?:['’ʼ](?=\p{{L}})|(?<=\p{{N}})[.,](?=\p{{N}})){_LETTER}+)*"
 # Each alternative begins with another character, and no part can give back what it took: the search is linear.
-_TOKENS = regex.compile(rf"(?V1)(?:(?={_PICTURE})\X|[{_UNSPACED}][\p{{M}}\u200d]*+|{_WORD})")
-_TOKENS_AND_MARKS = regex.compile(rf"(?V1)(?:(?={_PICTURE})\X|[{_UNSPACED}][\p{{M}}\u200d]*+|{_WORD}|[^\s])")
+_TOKENS = regex.compile(rf"(?V1)(?:{_FLAG}|(?={_PICTURE})\X|[{_UNSPACED}][\p{{M}}\u200d]*+|{_WORD})")
+_TOKENS_AND_MARKS = regex.compile(rf"(?V1)(?:{_FLAG}|(?={_PICTURE})\X|[{_UNSPACED}][\p{{M}}\u200d]*+|{_WORD}|[^\s])")
 _ASCII = re.compile(r"[A-Za-z0-9_]+(?:(?:'(?=[A-Za-z])|(?<=[0-9])[.,](?=[0-9]))[A-Za-z0-9_]+)*")
 _ASCII_AND_MARKS = re.compile(rf"{_ASCII.pattern}|[^\s]")
 _ONE_UNSPACED = regex.compile(rf"(?V1)[{_UNSPACED}]")

@@ -15,16 +15,23 @@ from accord.workflows.predict import check_match
 __all__ = ["ask", "simulate"]
 
 
-def ask(saved: SavedModel | None, project: Project, *, n: int, progress: Progress) -> pd.DataFrame:
-    """The ``n`` questions most worth asking next; without a saved model one is trained first."""
+def ask(
+    saved: SavedModel | None, project: Project, *, n: int, strategy: str | None = None, progress: Progress
+) -> pd.DataFrame:
+    """The ``n`` questions most worth asking next; without a saved model one is trained first.
+
+    ``strategy`` is how pairs are chosen; the other kinds have one way only.
+    """
     if n < 1:
         raise InputError(f"the number of questions must be at least 1; got {n}.")
     task = task_of(project.kind)
     choose = task.must(task.ask, "ask")
-    if saved is None:
-        return choose(task.train(project, {}, progress), project, n)
-    check_match(saved, project)
-    return choose(saved.model, project, n)
+    if strategy is not None and project.kind != "pairs":
+        raise InputError(f"a strategy can be chosen for pairs only; this project is of {project.kind}.")
+    if saved is not None:
+        check_match(saved, project)
+    model = task.train(project, {}, progress) if saved is None else saved.model
+    return choose(model, project, n) if strategy is None else choose(model, project, n, strategy)
 
 
 def simulate(project: Project, *, settings: Mapping[str, Any], progress: Progress) -> pd.DataFrame:

@@ -1,381 +1,517 @@
-"""Say how good a model is on somebody's own judgements: cross-validation, against what people would pick instead."""
+"""Say how good a model is on a project's own judgements: cross-validation by group, beside what people would pick.
+
+Every method sees the same folds. What is left out is left out whole: a thread with its comments, a text with its
+scores, a pair with all of its votes. Figures come with 95 % intervals from drawing the groups again.
+"""
 
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from accord.data.project import LINKS, Project
-from accord.errors import ConvergenceWarning, InputError
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.evaluation.simple import logistic_regression, majority, ridge_ranks, usual_ranks
 from accord.fitting.folds import group_folds
 from accord.pairs.bradley_terry import BradleyTerryRanker
-from accord.typing import AnyArray, FloatArray, Progress
+from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
 from accord.workflows.kinds import task_of
 
 __all__ = ["Evaluation", "evaluate"]
 
-_FOLDS = 5
-_CURVE = (0.25, 0.5)  # shares of the training judgements
-_BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_MOST_FEATURES = 50_000
-# The model without its joint part: what it is called, and what the project or the settings lose.
-_ALONE: dict[str, tuple[str, Callable[[Project], Project], Mapping[str, Any]]] = {
-    "threads": ("each comment by itself", lambda project: project, {"model": "local"}),
-    "links": ("without links", lambda project: replace(project, link_table=LINKS.empty_table()), {}),
-    "aspects": ("each aspect by itself", lambda project: project, {"model": "ordinal"}),
-    "rationales": ("without highlights", lambda project: _without(project, "span"), {}),
-}
-_NOUNS = {
-    "pairs": ("votes", "texts"),
-    "threads": ("labelled comments", "the other comments of a thread"),
-    "aspects": ("scores", "the other aspects of a text"),
-    "links": ("labelled texts", "links"),
-    "rationales": ("labelled texts", "highlights"),
-}
+_RESAMPLES = 1000
+_SHARES = (0.25, 0.5)  # of the training groups, for the learning curve
+_LEAST_GROUPS = 5
+ACCORD, ALONE = "Accord", "Accord, one by one"
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How good models are on judgements that they have not seen.
-
-    Attributes
-    ----------
-    kind : str
-    n_judgements, n_groups : int
-        Judgements that were predicted, and the groups (threads, debates, pairs, texts) that are never split.
-    groups : str
-        What a group is.
-    table : DataFrame
-        ``model, right, low, high, log_loss, difference, diff_low, diff_high``: the share of judgements predicted right
-        with its 95 % interval over groups, the mean surprise where a model has probabilities, and what Accord's default
-        is better by. Aspects add ``distance``, the mean distance of ranks.
-    calibration : DataFrame
-        ``probability, right, n``: of Accord's default, what it said and how often it was so.
-    curve : DataFrame
-        ``n_judgements, right``: of Accord's default, trained on fewer judgements.
-    sentence : str
-    """
+    """How good each method is on what it has not seen."""
 
     kind: str
     n_judgements: int
     n_groups: int
-    groups: str
-    table: pd.DataFrame
-    calibration: pd.DataFrame
-    curve: pd.DataFrame
+    unit: str  # what a judgement is about
+    group: str  # what is left out whole
+    rows: pd.DataFrame  # method, metric, value, low, high, n
+    gains: pd.DataFrame  # method, metric, value, low, high: how much better Accord is
+    curve: pd.DataFrame  # n, metric, value, low, high
+    calibration: pd.DataFrame  # low, high, n, predicted, right
     sentence: str
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged:
-    """The judgements that are predicted: rows of a table, the answer of each, and the group that is never split."""
+class _Fold:
+    """The judgements to learn from and those to be tested on, as rows of the cases."""
 
-    rows: pd.DataFrame  # item_id and aspect, or left and right
-    truth: AnyArray
-    group: AnyArray
-    groups: str
+    train: IntArray
+    test: IntArray
 
 
-def evaluate(project: Project, *, progress: Progress, settings: Mapping[str, Any] | None = None) -> Evaluation:
-    """Cross-validate the default model of a project's kind on its judgements.
+Probabilities = Callable[[Project, "_Cases", _Fold, Mapping[str, Any]], FloatArray]
 
-    Every judgement is predicted once, by models that saw no judgement of its group: threads and debates where the texts
-    have groups, else texts; pairs of texts for votes, so that the texts are known and the pair is not.
+
+@dataclass(frozen=True, eq=False)
+class _Cases:
+    """What is to be predicted, one row each, whatever the kind of judgement."""
+
+    truth: IntArray  # code of the right answer
+    answers: Sequence[Any]  # what the codes stand for
+    group: ObjectArray  # what is left out whole
+    ids: pd.DataFrame  # item_id, and aspect or left and right
+    unit: str
+    grouped: str
+    ordered: bool = False  # answers are ranks
+
+
+def evaluate(
+    project: Project,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    n_folds: int = 5,
+    random_state: int = 0,
+    progress: Progress = lambda what, done, total: None,
+) -> Evaluation:
+    """Cross-validate the project's model, the same without its joint part, and what people would pick instead.
+
+    Parameters
+    ----------
+    project : Project
+    settings : mapping, optional
+        Settings of the model.
+    n_folds : int
+        Parts that are left out in turn.
     """
-    judged = _judged(project)
-    n_groups = len(np.unique(judged.group))
-    if n_groups < 2 * _FOLDS or len(np.unique(judged.truth)) < 2:
+    if n_folds < 2:
+        raise InputError(f"the number of folds must be at least 2; got {n_folds}.")
+    kind = _KINDS[project.kind]
+    cases = kind.cases(project)
+    n_groups = len(np.unique(cases.group))
+    if n_groups < max(_LEAST_GROUPS, n_folds):
         raise InputError(
-            f"an evaluation needs judgements of at least {2 * _FOLDS} {judged.groups} and two different answers; there "
-            f"are {n_groups} and {len(np.unique(judged.truth))}. Collect more first."
+            f"an evaluation needs judgements of at least {max(_LEAST_GROUPS, n_folds)} {cases.grouped}; this project "
+            f"has {n_groups}. Judge more, or use fewer folds."
         )
-    folds = group_folds(judged.group, n_folds=_FOLDS, random_state=0)
-    ways = _ways(project.kind, settings or {})
-    n_steps = _FOLDS * len(ways) + _FOLDS * len(_CURVE)
+    folds = group_folds(cases.group, n_folds=n_folds, random_state=random_state)
+    parts = [_Fold(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
+    methods: dict[str, Probabilities] = {ACCORD: kind.model, ALONE: kind.alone, **kind.others}
+    settings = dict(settings or {})
+    notes: dict[str, None] = {}
+    p: dict[str, FloatArray] = {}
+    steps = len(methods) * n_folds + len(_SHARES) * n_folds
     step = 0
-    found: dict[str, list[pd.DataFrame]] = {name: [] for name in ways}
-    shares: dict[float, list[FloatArray]] = {share: [] for share in _CURVE}
-    rng = np.random.default_rng(0)
-    for fold in range(_FOLDS):
-        tested = np.flatnonzero(folds == fold)
-        hidden = _hidden(project, judged, tested)
-        for name, way in ways.items():
-            progress("evaluating", step, n_steps)
-            found[name].append(_quiet(way, hidden, judged, tested))
-            step += 1
-        for share in _CURVE:
-            progress("evaluating", step, n_steps)
-            names = np.unique(judged.group[folds != fold])
-            kept = rng.permutation(names)[: max(int(share * len(names)), 2)]
-            fewer = _hidden(project, judged, np.flatnonzero(~np.isin(judged.group, kept) | (folds == fold)))
-            with suppress(InputError):  # too few judgements to train on, or of one answer only: no point of the curve
-                shares[share].append(_right(_quiet(ways["Accord"], fewer, judged, tested), judged.truth[tested]))
-            step += 1
-    progress("evaluating", n_steps, n_steps)
-    order = np.concatenate([np.flatnonzero(folds == fold) for fold in range(_FOLDS)])
-    predicted = {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
-    truth, group = judged.truth[order], judged.group[order]
-    table = _table(predicted, truth, group)
-    n_train = len(truth) * (_FOLDS - 1) / _FOLDS
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, method in methods.items():
+            p[name] = np.full((len(cases.truth), len(cases.answers)), np.nan)
+            for part in parts:
+                progress(f"evaluating {name}", step, steps)
+                p[name][part.test] = method(project, cases, part, settings if name == ACCORD else {})
+                step += 1
+        rng = np.random.default_rng(random_state)
+        sizes = []
+        for share in _SHARES:
+            smaller = np.full_like(p[ACCORD], np.nan)
+            n_seen = []
+            for part in parts:
+                progress("learning curve", step, steps)
+                fewer = _some_groups(cases, part, share, rng)
+                n_seen.append(len(fewer.train))
+                smaller[part.test] = kind.model(project, cases, fewer, settings)
+                step += 1
+            sizes.append((round(float(np.mean(n_seen))), smaller))
+        sizes.append((round(float(np.mean([len(part.train) for part in parts]))), p[ACCORD]))
+    progress("evaluating", steps, steps)
+    notes.update(dict.fromkeys(str(warning.message) for warning in caught))
+    draws = _draws(cases.group, random_state)
+    losses = {name: _losses(cases, found) for name, found in p.items()}
+    rows, gains = _compared(losses, draws)
     curve = pd.DataFrame(
-        {
-            "n_judgements": [round(share * n_train) for share in (*_CURVE, 1.0)],
-            "right": [
-                *(float(np.concatenate(shares[share]).mean()) if shares[share] else np.nan for share in _CURVE),
-                table["right"].iloc[0],
-            ],
-        }
-    ).dropna(ignore_index=True)
-    calibration = _calibration(predicted["Accord"], truth)
-    sentence = _sentence(project.kind, len(truth), table, curve)
-    return Evaluation(
-        project.kind, len(truth), len(np.unique(group)), judged.groups, table, calibration, curve, sentence
+        [
+            (n, metric, *_interval(values, draws))
+            for n, found in sizes
+            for metric, values in _losses(cases, found).items()
+        ],
+        columns=["n", "metric", "value", "low", "high"],
+    )
+    evaluation = Evaluation(
+        project.kind,
+        len(cases.truth),
+        n_groups,
+        cases.unit,
+        cases.grouped,
+        rows,
+        gains,
+        curve,
+        _calibration(cases, p[ACCORD]),
+        "",
+        tuple(notes),
+    )
+    return replace(evaluation, sentence=_sentence(evaluation))
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _losses(cases: _Cases, p: FloatArray) -> dict[str, FloatArray]:
+    """What each case says of each metric; accuracies are higher where a method is better, the others lower."""
+    rows = np.arange(len(p))
+    best = p.argmax(axis=1)
+    own = {"accuracy": (best == cases.truth).astype(float)}
+    if cases.ordered:
+        middle = (np.cumsum(p, axis=1) < 0.5).sum(axis=1).clip(max=p.shape[1] - 1)  # the median answer
+        own["ranks off"] = np.abs(middle - cases.truth).astype(float)
+    own["log loss"] = -np.log(np.maximum(p[rows, cases.truth], 1e-12))
+    return own
+
+
+def _draws(groups: ObjectArray, random_state: int) -> FloatArray:
+    """How often each case is drawn when groups are drawn again, shape (n_resamples, n_cases)."""
+    names, codes = np.unique(groups.astype(str), return_inverse=True)
+    rng = np.random.default_rng(random_state)
+    drawn = rng.multinomial(len(names), np.full(len(names), 1.0 / len(names)), size=_RESAMPLES)
+    return np.asarray(drawn[:, codes], dtype=np.float64)
+
+
+def _interval(values: FloatArray, draws: FloatArray) -> tuple[float, float, float]:
+    means = draws @ values / np.maximum(draws.sum(axis=1), 1e-9)
+    low, high = np.quantile(means, [0.025, 0.975])
+    value = float(values.mean())
+    return value, min(float(low), value), max(float(high), value)
+
+
+def _compared(losses: Mapping[str, Mapping[str, FloatArray]], draws: FloatArray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows, gains = [], []
+    for name, own in losses.items():
+        for metric, values in own.items():
+            rows.append((name, metric, *_interval(values, draws), len(values)))
+            if name != ACCORD:
+                sign = 1.0 if metric == "accuracy" else -1.0
+                gains.append((name, metric, *_interval(sign * (losses[ACCORD][metric] - values), draws)))
+    return (
+        pd.DataFrame(rows, columns=["method", "metric", "value", "low", "high", "n"]),
+        pd.DataFrame(gains, columns=["method", "metric", "value", "low", "high"]),
     )
 
 
-# -- what is predicted -------------------------------------------------------------------------------------------
+def _calibration(cases: _Cases, p: FloatArray) -> pd.DataFrame:
+    """How often the model is right by how sure it says it is."""
+    sure, right = p.max(axis=1), p.argmax(axis=1) == cases.truth
+    edges = np.linspace(1.0 / p.shape[1], 1.0, 6)
+    bins = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, len(edges) - 2)
+    rows = [
+        (edges[b], edges[b + 1], int((bins == b).sum()), float(sure[bins == b].mean()), float(right[bins == b].mean()))
+        for b in range(len(edges) - 1)
+        if (bins == b).any()
+    ]
+    return pd.DataFrame(rows, columns=["low", "high", "n", "predicted", "right"])
 
 
-def _judged(project: Project) -> _Judged:
-    items = project.items()
-    if project.kind == "pairs":
-        votes = project.comparisons()
-        decided = np.flatnonzero(votes.value != 0.5)
-        rows, values = votes.xy()
-        rows, truth = rows.iloc[decided].reset_index(drop=True), (values[decided] > 0.5).astype(int)
-        sides = np.sort(rows[["left", "right"]].to_numpy(str), axis=1)
-        return _Judged(rows, truth, pd.factorize(pd.Series(map(tuple, sides)))[0], "pairs of texts")
-    if project.kind == "aspects":
-        ratings = project.ratings()
-        text, aspect = np.nonzero(ratings.ranks)
-        rows = pd.DataFrame({"item_id": items.ids[text], "aspect": ratings.aspects[aspect]})
-        return _Judged(rows, ratings.ranks[text, aspect].astype(int), *_groups(items, text))
-    labels = project.labels()
-    text = np.flatnonzero([label is not None for label in labels])
-    if not len(text):
-        raise InputError(f"an evaluation of {project.kind} needs labels; this project has none.")
-    rows = pd.DataFrame({"item_id": items.ids[text]})
-    return _Judged(rows, labels[text].astype(str), *_groups(items, text))
-
-
-def _groups(items: Any, text: AnyArray) -> tuple[AnyArray, str]:
-    """The group of each row that is never split: that of its text if there are enough of them, else the text."""
-    if items.groups is not None:
-        codes = pd.factorize(items.groups[text], use_na_sentinel=False)[0]
-        if len(np.unique(codes)) >= 2 * _FOLDS:
-            return codes, "groups"
-    return np.asarray(text), "texts"
-
-
-def _hidden(project: Project, judged: _Judged, rows: AnyArray) -> Project:
-    """The project without the judgements of some rows."""
-    table = project.judgement_table
-    frame = table.select(["kind", "item_id", "other_id", "aspect"]).to_pandas()
-    if project.kind == "pairs":
-        gone = {tuple(sorted(pair)) for pair in judged.rows.iloc[rows][["left", "right"]].to_numpy(str).tolist()}
-        pairs = zip(frame["item_id"].astype(str), frame["other_id"].astype(str), strict=True)
-        out = np.array([tuple(sorted(pair)) in gone for pair in pairs], dtype=bool)
+def _sentence(evaluation: Evaluation) -> str:
+    """The outcome in words that need no statistics."""
+    metric = "ranks off" if (evaluation.rows["metric"] == "ranks off").any() else "accuracy"
+    own = evaluation.rows.query("method == @ACCORD and metric == @metric").iloc[0]
+    n = f"{evaluation.n_judgements:,} {evaluation.unit}"
+    if metric == "accuracy":
+        said = (
+            f"With {n} Accord is right {100 * own['value']:.0f} times in 100 "
+            f"(95 % interval {100 * own['low']:.0f} to {100 * own['high']:.0f})"
+        )
     else:
-        out = frame["item_id"].isin(set(judged.rows["item_id"].iloc[rows])).to_numpy(bool)
-    return replace(project, judgement_table=table.filter(pa.array(~out)))
+        said = (
+            f"With {n} Accord is off by {own['value']:.2f} ranks on average "
+            f"(95 % interval {own['low']:.2f} to {own['high']:.2f})"
+        )
+    said += f"; {_adds(evaluation, metric)}; {_best_other(evaluation, metric)}."
+    more = _forecast(evaluation, metric)
+    return said if more is None else f"{said} {more}"
 
 
-def _without(project: Project, kind: str) -> Project:
-    table = project.judgement_table
-    other = (table.column("kind").to_pandas().astype(object) != kind).to_numpy(bool)
-    return replace(project, judgement_table=table.filter(pa.array(other)))
+def _scaled(metric: str, value: float) -> str:
+    return f"{100 * value:.1f} points" if metric == "accuracy" else f"{value:.2f} ranks"
 
 
-# -- models ------------------------------------------------------------------------------------------------------
-
-Way = Callable[[Project, _Judged, AnyArray], pd.DataFrame]
-
-
-def _ways(kind: str, settings: Mapping[str, Any]) -> dict[str, Way]:
-    """Accord's default, the same without its joint part, and what people would pick instead."""
-    ways: dict[str, Way] = {"Accord": lambda project, judged, rows: _accord(project, judged, rows, settings)}
-    if kind in _ALONE:
-        name, lose, other = _ALONE[kind]
-        ways[name] = lambda project, judged, rows: _accord(lose(project), judged, rows, {**settings, **other})
-    if kind == "pairs":
-        return {**ways, "Bradley–Terry": _bradley_terry, "always the same side": _majority}
-    peer = "ridge regression" if kind == "aspects" else "logistic regression"
-    return {**ways, peer: _of_words, "most frequent answer": _majority}
+def _adds(evaluation: Evaluation, metric: str) -> str:
+    gain = evaluation.gains.query("method == @ALONE and metric == @metric").iloc[0]
+    what = _KINDS[evaluation.kind].joint
+    if gain["low"] > 0:
+        return f"{what} adds {_scaled(metric, gain['value'])}"
+    if gain["high"] < 0:
+        return f"{what} takes away {_scaled(metric, -gain['value'])}, so that you should do without it"
+    shown = " to ".join(_scaled(metric, gain[end]) for end in ("low", "high"))
+    return f"whether {what} helps cannot be told yet (it adds {shown})"
 
 
-def _quiet(way: Way, project: Project, judged: _Judged, rows: AnyArray) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UserWarning)
-        return way(project, judged, rows)
+def _best_other(evaluation: Evaluation, metric: str) -> str:
+    rows = evaluation.rows[(evaluation.rows["metric"] == metric) & ~evaluation.rows["method"].isin([ACCORD, ALONE])]
+    rows = rows.sort_values("value", ascending=metric != "accuracy")
+    name = rows["method"].iloc[0]
+    gain = evaluation.gains[(evaluation.gains["metric"] == metric) & (evaluation.gains["method"] == name)].iloc[0]
+    if gain["low"] > 0:
+        return f"{name}, the best of the others, is behind it by {_scaled(metric, gain['value'])}"
+    if gain["high"] < 0:
+        return f"{name} is better by {_scaled(metric, -gain['value'])}"
+    return f"{name}, the best of the others, does about as well"
 
 
-def _accord(project: Project, judged: _Judged, rows: AnyArray, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """``answer`` and ``p``, the probability of the answer; ``p_truth`` that of the truth, where it is known."""
-    task = task_of(project.kind)
-    model = task.train(project, dict(settings), lambda what, done, total: None)
-    wanted = judged.rows.iloc[rows].reset_index(drop=True)
-    if project.kind == "pairs":
-        said = task.must(task.compare, "compare")(model, project, wanted)
-        p_left = said["p_left"].to_numpy() / np.maximum(1.0 - said["p_undecided"].to_numpy(), 1e-9)
-        return _of_side(np.clip(p_left, 1e-6, 1 - 1e-6), judged.truth[rows])
-    said = task.predict(model, project)
-    keys = list(wanted.columns)
-    table = wanted.merge(said, on=keys, how="left", validate="many_to_one")
-    answer = table["rank"] if project.kind == "aspects" else table["label"].astype(str)
-    truth = judged.truth[rows]
-    p_truth = np.full(len(table), np.nan)
-    for label in np.unique(truth):
-        column = next((name for name in (f"p.{label}", f"p_{label}") if name in table), None)
-        if column is not None:
-            p_truth[truth == label] = table.loc[truth == label, column]
-    p_truth = np.where(np.isnan(p_truth) & (answer.to_numpy() == truth), table["probability"], p_truth)
-    return pd.DataFrame({"answer": answer, "p": table["probability"], "p_truth": p_truth})
+def _forecast(evaluation: Evaluation, metric: str) -> str | None:
+    """What more judgements would add, from a curve a + b / √n through the learning curve."""
+    curve = evaluation.curve[evaluation.curve["metric"] == metric].drop_duplicates("n")
+    if len(curve) < 3:
+        return None
+    x = np.column_stack([np.ones(len(curve)), 1.0 / np.sqrt(curve["n"].to_numpy(float))])
+    (_, slope), *_ = np.linalg.lstsq(x, curve["value"].to_numpy(float), rcond=None)
+    now = float(curve["n"].max())
+    more = max(10, int(round(now, -1)))
+    change = slope * (1.0 / np.sqrt(now + more) - 1.0 / np.sqrt(now))
+    better = change if metric == "accuracy" else -change
+    least = 0.002 if metric == "accuracy" else 0.005
+    if better < least:
+        return f"About {more:,} more {evaluation.unit} would change little."
+    return f"About {more:,} more {evaluation.unit} would bring about {_scaled(metric, float(better))}."
 
 
-def _of_side(p_left: FloatArray, truth: AnyArray) -> pd.DataFrame:
-    answer = (p_left > 0.5).astype(int)
-    return pd.DataFrame(
-        {
-            "answer": answer,
-            "p": np.where(answer == 1, p_left, 1 - p_left),
-            "p_truth": np.where(truth == 1, p_left, 1 - p_left),
-        }
-    )
+def _some_groups(cases: _Cases, part: _Fold, share: float, rng: np.random.Generator) -> _Fold:
+    """Part of the groups to learn from, at least three and with two answers among them where there are two."""
+    names = rng.permutation(np.unique(cases.group[part.train].astype(str)))
+    size = max(3, round(share * len(names)))
+    while True:
+        kept = part.train[np.isin(cases.group[part.train].astype(str), names[:size])]
+        if len(np.unique(cases.truth[kept])) > 1 or size >= len(names):
+            return _Fold(kept, part.test)
+        size += 1
 
 
-def _bradley_terry(project: Project, judged: _Judged, rows: AnyArray) -> pd.DataFrame:
-    votes = project.comparisons()
-    model = BradleyTerryRanker().fit(*votes.xy(), items=votes.items)
-    p = model.predict_proba(judged.rows.iloc[rows])
-    return _of_side(np.clip(p[:, -1] / (p[:, 0] + p[:, -1]), 1e-6, 1 - 1e-6), judged.truth[rows])
+# -- the kinds -------------------------------------------------------------------------------------------------------
 
 
-def _of_words(project: Project, judged: _Judged, rows: AnyArray) -> pd.DataFrame:
-    """Words and pairs of words, weighted, under the linear model that people would take first."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression, RidgeCV
-    from sklearn.model_selection import GridSearchCV
+def _quiet(what: str, done: int, total: int) -> None:
+    return None
 
+
+def _texts_of(project: Project, ids: ObjectArray) -> list[str]:
     items = project.items()
-    if items.texts is None:
-        raise InputError("an evaluation needs texts; this project has ids only.")
-    words = TfidfVectorizer(
-        sublinear_tf=True, ngram_range=(1, 2), max_features=_MOST_FEATURES, token_pattern=r"(?u)\w+"
+    texts = np.full(items.n_items, "", dtype=object) if items.texts is None else items.texts
+    return [str(texts[place]) for place in items.positions(ids)]
+
+
+def _kept(table: pa.Table, rows: Any) -> pa.Table:
+    return table.filter(pa.array(np.asarray(rows, dtype=bool)))
+
+
+def _columns(p: pd.DataFrame, answers: Sequence[Any], rows: Any) -> FloatArray:
+    """Probabilities of the answers, in their order; those that the model does not know get next to nothing."""
+    found = p.loc[rows]
+    columns = [found[f"p.{answer}"].to_numpy(float) if f"p.{answer}" in found else None for answer in answers]
+    filled = np.column_stack([np.full(len(found), 1e-3) if column is None else column for column in columns])
+    filled = np.maximum(filled, 1e-9)
+    return np.asarray(filled / filled.sum(axis=1, keepdims=True))
+
+
+def _label_cases(project: Project) -> _Cases:
+    labels, items = project.labels(), project.items()
+    rows = np.flatnonzero(~pd.isna(labels))
+    if not len(rows):
+        raise InputError("an evaluation needs labels; this project has none. Import or collect some first.")
+    answers, truth = np.unique(labels[rows].astype(str), return_inverse=True)
+    if len(answers) < 2:
+        raise InputError(f"an evaluation needs two different labels; all are {answers[0]!r}.")
+    names = items.ids[rows].astype(object)
+    groups = None if items.groups is None or pd.isna(items.groups[rows]).any() else items.groups[rows]
+    grouped = {"threads": "threads", "links": "groups"}.get(project.kind, "texts")
+    one_graph = project.kind == "links" and groups is not None and len(np.unique(groups.astype(str))) < _LEAST_GROUPS
+    if groups is None or project.kind == "rationales" or one_graph:
+        groups, grouped = names, "texts"
+    unit = "labelled comments" if project.kind == "threads" else "labelled texts"
+    return _Cases(truth, list(answers), groups, pd.DataFrame({"item_id": names}), unit, grouped)
+
+
+def _label_model(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    """Train on some labels and predict the others: whole groups by themselves, single texts with their neighbours."""
+    hidden, tested = set(cases.ids["item_id"].iloc[part.test]), set(cases.group[part.test])
+    seen = set(cases.ids["item_id"].iloc[part.train])
+    judged = project.judgement_table.column("item_id").to_pylist()
+    train = replace(project, judgement_table=_kept(project.judgement_table, [name in seen for name in judged]))
+    whole = cases.grouped != "texts"
+    frame = project.frames()["items"]
+    if whole:
+        in_test = frame["group_id"].isin(tested).to_numpy()
+        if project.kind == "threads":
+            train = replace(train, item_table=_kept(project.item_table, ~in_test))
+        test = replace(
+            project,
+            item_table=_kept(project.item_table, in_test),
+            judgement_table=project.judgement_table.slice(0, 0),
+            link_table=_inside(project.link_table, set(frame["item_id"][in_test])),
+        )
+    elif project.kind == "rationales":
+        shown = frame["item_id"].isin(hidden).to_numpy()
+        test = replace(
+            project, item_table=_kept(project.item_table, shown), judgement_table=project.judgement_table.slice(0, 0)
+        )
+    else:
+        test = train
+    task = task_of(project.kind)
+    found = task.predict(task.train(train, settings, _quiet), test).set_index("item_id")
+    return _columns(found, cases.answers, cases.ids["item_id"].iloc[part.test])
+
+
+def _inside(links: pa.Table, names: set[str]) -> pa.Table:
+    ends = (links.column(name).to_pylist() for name in ("src_id", "dst_id"))
+    return _kept(links, [a in names and b in names for a, b in zip(*ends, strict=True)])
+
+
+def _label_regression(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    names = cases.ids["item_id"].to_numpy(object)
+    train, test = _texts_of(project, names[part.train]), _texts_of(project, names[part.test])
+    groups = cases.group[part.train].astype(str)
+    return logistic_regression(train, cases.truth[part.train], groups, len(cases.answers), test)
+
+
+def _label_majority(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    return majority(cases.truth[part.train], len(cases.answers), len(part.test))
+
+
+def _threads_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    return _label_model(project, cases, part, {"model": "local"})
+
+
+def _links_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    return _label_model(replace(project, link_table=project.link_table.slice(0, 0)), cases, part, {"implicit": 0})
+
+
+def _rationales_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    kinds = project.judgement_table.column("kind").to_pylist()
+    labels = _kept(project.judgement_table, [kind == "label" for kind in kinds])
+    return _label_model(replace(project, judgement_table=labels), cases, part, {})
+
+
+def _score_cases(project: Project) -> _Cases:
+    ratings = project.ratings()
+    item, aspect = np.nonzero(ratings.ranks)
+    names = ratings.items.ids[item].astype(object)
+    ids = pd.DataFrame({"item_id": names, "aspect": np.asarray(ratings.aspects, dtype=object)[aspect]})
+    truth = ratings.ranks[item, aspect].astype(np.int64) - 1
+    return _Cases(truth, list(range(1, ratings.n_ranks + 1)), names, ids, "scores", "texts", ordered=True)
+
+
+def _score_model(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    seen, hidden = (set(cases.ids["item_id"].iloc[rows]) for rows in (part.train, part.test))
+    judged = project.judgement_table.column("item_id").to_pylist()
+    names = project.frames()["items"]["item_id"]
+    train = replace(
+        project,
+        item_table=_kept(project.item_table, names.isin(seen)),
+        judgement_table=_kept(project.judgement_table, [name in seen for name in judged]),
     )
-    x = words.fit_transform(items.texts)
-    place = items.positions(judged.rows["item_id"].iloc[rows].to_numpy(object))
-    truth = judged.truth[rows]
-    if project.kind == "aspects":
-        ratings = project.ratings()
-        out = np.zeros(len(rows))
-        for column, aspect in enumerate(ratings.aspects):
-            known = np.flatnonzero(ratings.ranks[:, column])
-            here = (judged.rows["aspect"].iloc[rows] == aspect).to_numpy()
-            if len(known) and here.any():
-                model = RidgeCV(alphas=np.logspace(-2, 3, 11)).fit(x[known], ratings.ranks[known, column])
-                out[here] = model.predict(x[place[here]])
-        ranks = np.clip(np.floor(out + 0.5), 1, ratings.n_ranks).astype(int)
-        return pd.DataFrame({"answer": ranks, "p": np.nan, "p_truth": np.nan})
-    labels = project.labels()
-    known = np.flatnonzero([label is not None for label in labels])
-    y = labels[known].astype(str)
-    least = int(min(np.unique(y, return_counts=True)[1]))
-    classifier: Any = LogisticRegression(C=10.0, max_iter=2000)
-    if least > 1:
-        grid = {"C": np.logspace(-1, 3, 5)}
-        classifier = GridSearchCV(LogisticRegression(max_iter=2000), grid, cv=min(3, least), scoring="neg_log_loss")
-    p = classifier.fit(x[known], y).predict_proba(x[place])
-    index = {label: column for column, label in enumerate(classifier.classes_)}
-    p_truth = [p[row, index[label]] if label in index else np.nan for row, label in enumerate(truth)]
-    return pd.DataFrame({"answer": classifier.classes_[p.argmax(axis=1)], "p": p.max(axis=1), "p_truth": p_truth})
+    test = replace(
+        project,
+        item_table=_kept(project.item_table, names.isin(hidden)),
+        judgement_table=project.judgement_table.slice(0, 0),
+    )
+    task = task_of(project.kind)
+    found = task.predict(task.train(train, settings, _quiet), test).set_index(["item_id", "aspect"])
+    rows = pd.MultiIndex.from_frame(cases.ids.iloc[part.test])
+    return _columns(found, cases.answers, rows)
 
 
-def _majority(project: Project, judged: _Judged, rows: AnyArray) -> pd.DataFrame:
-    """The most frequent answer of the training judgements (of the aspect), with its share."""
-    rest = np.setdiff1d(np.arange(len(judged.truth)), rows)
-    aspects = judged.rows["aspect"].to_numpy() if "aspect" in judged.rows else np.zeros(len(judged.truth))
-    answers, p, p_truth = [], [], []
-    for row in rows:
-        same = rest[aspects[rest] == aspects[row]]
-        values, counts = np.unique(judged.truth[same if len(same) else rest], return_counts=True)
-        best = counts.argmax()
-        answers.append(values[best])
-        p.append(counts[best] / counts.sum())
-        p_truth.append(counts[values == judged.truth[row]].sum() / counts.sum())
-    return pd.DataFrame({"answer": answers, "p": p, "p_truth": p_truth})
+def _score_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    return _score_model(project, cases, part, {"model": "ordinal"})
 
 
-# -- figures -----------------------------------------------------------------------------------------------------
+def _by_aspect(method: Callable[[list[str], IntArray, int, list[str]], FloatArray]) -> Probabilities:
+    def run(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+        p = np.zeros((len(part.test), len(cases.answers)))
+        aspects = cases.ids["aspect"].to_numpy(object)
+        names = cases.ids["item_id"].to_numpy(object)
+        for aspect in np.unique(aspects[part.test].astype(str)):
+            train = part.train[aspects[part.train] == aspect]
+            rows = np.flatnonzero(aspects[part.test] == aspect)
+            texts, tests = _texts_of(project, names[train]), _texts_of(project, names[part.test[rows]])
+            ranks = cases.truth[train] + 1 if len(train) else cases.truth[part.train] + 1
+            p[rows] = method(texts, ranks, len(cases.answers), tests)
+        return p
+
+    return run
 
 
-def _right(predicted: pd.DataFrame, truth: AnyArray) -> FloatArray:
-    return (predicted["answer"].to_numpy() == truth).astype(float)
+def _pair_cases(project: Project) -> _Cases:
+    votes = project.comparisons()
+    decided = np.flatnonzero(votes.value != 0.5)
+    if not len(decided):
+        raise InputError("an evaluation needs decided votes; this project has none. Collect some first.")
+    left, right = (votes.items.ids[side[decided]].astype(object) for side in (votes.left, votes.right))
+    pair = np.array(["\0".join(sorted(map(str, ends))) for ends in zip(left, right, strict=True)], dtype=object)
+    ids = pd.DataFrame({"left": left, "right": right})
+    truth = (votes.value[decided] == 1.0).astype(np.int64)
+    return _Cases(truth, ["right", "left"], pair, ids, "decided votes", "pairs of texts")
 
 
-def _table(predicted: Mapping[str, pd.DataFrame], truth: AnyArray, group: AnyArray) -> pd.DataFrame:
-    ours = _right(predicted["Accord"], truth)
-    rows = []
-    for name, said in predicted.items():
-        right = _right(said, truth)
-        share, low, high = _mean_over_groups(right, group)
-        p = said["p_truth"].to_numpy(float)
-        row = {"model": name, "right": share, "low": low, "high": high}
-        row["log_loss"] = float(-np.log(np.maximum(p, 1e-6)).mean()) if np.isfinite(p).all() else np.nan
-        difference = _mean_over_groups(ours - right, group)
-        row |= dict(zip(("difference", "diff_low", "diff_high"), difference, strict=True))
-        if np.issubdtype(truth.dtype, np.integer) and len(np.unique(truth)) > 2:
-            row["distance"] = float(np.abs(said["answer"].to_numpy() - truth).mean())
-        rows.append(row)
-    return pd.DataFrame(rows)
+def _left_out(project: Project, cases: _Cases, part: _Fold) -> Project:
+    """The project without any vote on the pairs to be tested."""
+    kept, frame = set(cases.group[part.train]), project.frames()["judgements"]
+    ends = zip(frame["item_id"].astype(str), frame["other_id"].astype(str), strict=True)
+    pair = np.array(["\0".join(sorted(pair)) for pair in ends], dtype=object)
+    rows: BoolArray = (frame["kind"] != "pair").to_numpy() | np.isin(pair, list(kept))
+    return replace(project, judgement_table=_kept(project.judgement_table, rows))
 
 
-def _mean_over_groups(values: FloatArray, group: AnyArray) -> tuple[float, float, float]:
-    """A mean with its 95 % interval, where values of one group hang together (a ratio of sums over groups)."""
-    codes = pd.factorize(group)[0]
-    sums, sizes = np.bincount(codes, weights=values), np.bincount(codes)
-    mean = float(values.mean())
-    residual = sums - mean * sizes
-    n = len(sizes)
-    error = float(np.sqrt(n / max(n - 1, 1) * (residual**2).sum()) / sizes.sum())
-    return mean, mean - 1.96 * error, mean + 1.96 * error
+def _pair_model(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    task = task_of("pairs")
+    model = task.train(_left_out(project, cases, part), settings, _quiet)
+    tests = cases.ids.iloc[part.test].reset_index(drop=True)
+    return _columns(task.must(task.compare, "compare")(model, project, tests), cases.answers, tests.index)
 
 
-def _calibration(said: pd.DataFrame, truth: AnyArray) -> pd.DataFrame:
-    right, p = _right(said, truth), said["p"].to_numpy(float)
-    bins = np.clip(np.digitize(p, _BINS[1:-1]), 0, len(_BINS) - 2)
-    rows = [(p[bins == b].mean(), right[bins == b].mean(), (bins == b).sum()) for b in np.unique(bins[np.isfinite(p)])]
-    return pd.DataFrame(rows, columns=["probability", "right", "n"])
+def _pair_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    column = project.item_table.schema.get_field_index("text")
+    bare = project.item_table.set_column(column, "text", pa.nulls(project.item_table.num_rows, pa.string()))
+    return _pair_model(replace(project, item_table=bare), cases, part, {})
 
 
-def _sentence(kind: str, n: int, table: pd.DataFrame, curve: pd.DataFrame) -> str:
-    noun, part = _NOUNS[kind]
-    ours = table.iloc[0]
-    half = 100 * (ours["high"] - ours["low"]) / 2
-    said = f"With {n:,} {noun} Accord is right {100 * ours['right']:.0f} times in 100 (±{half:.0f})"
-    if kind in _ALONE:
-        alone = table.iloc[1]
-        sure = alone["diff_low"] > 0 or alone["diff_high"] < 0
-        points = 100 * alone["difference"]
-        said += f"; {part} {'add' if points >= 0 else 'take away'} {_points(abs(points))}"
-        said += "" if sure else ", which may be chance"
-    peer = table.iloc[-2]
-    said += f"; {peer['model']} is right {100 * peer['right']:.0f} times"
-    # Errors fall as a power of the number of judgements; a power above 1 is the noise of a small sample.
-    if len(curve) < 2:
-        return said + "."
-    before, now = (max(1.0 - float(right), 1e-6) for right in curve["right"].iloc[-2:])
-    gain = 100 * now * (1.0 - 2.0 ** -np.clip(np.log2(before / now), 0.0, 1.0))
-    more = f"twice as many {noun} would add about {_points(gain)}" if gain >= 0.5 else f"more {noun} would add little"
-    said += f"; {more}"
-    return said + "."
+def _pair_bradley_terry(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
+    votes = _left_out(project, cases, part).comparisons()
+    ranker = BradleyTerryRanker().fit(*votes.xy(), items=votes.items)
+    return np.asarray(ranker.predict_proba(cases.ids.iloc[part.test]))
 
 
-def _points(figure: float) -> str:
-    return f"{figure:.0f} point{'' if round(figure) == 1 else 's'}"
+@dataclass(frozen=True)
+class _Kind:
+    """How one kind of judgement is evaluated."""
+
+    cases: Callable[[Project], _Cases]
+    model: Probabilities
+    alone: Probabilities
+    joint: str  # what the joint part is called
+    others: Mapping[str, Probabilities]
+
+
+_LABELS: Mapping[str, Probabilities] = {"logistic regression": _label_regression, "majority": _label_majority}
+_KINDS = {
+    "pairs": _Kind(
+        _pair_cases,
+        _pair_model,
+        _pair_alone,
+        "reading the texts",
+        {"Bradley–Terry": _pair_bradley_terry, "coin": _label_majority},
+    ),
+    "threads": _Kind(_label_cases, _label_model, _threads_alone, "deciding a thread as a whole", _LABELS),
+    "links": _Kind(_label_cases, _label_model, _links_alone, "following the links", _LABELS),
+    "rationales": _Kind(_label_cases, _label_model, _rationales_alone, "learning from highlights", _LABELS),
+    "aspects": _Kind(
+        _score_cases,
+        _score_model,
+        _score_alone,
+        "deciding the aspects together",
+        {
+            "ridge regression": _by_aspect(ridge_ranks),
+            "usual score": _by_aspect(lambda texts, ranks, n_ranks, tests: usual_ranks(ranks, n_ranks, len(tests))),
+        },
+    ),
+}

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from accord.data.formats.registry import format_names, format_of
 from accord.data.project import Project, is_project
@@ -16,7 +19,33 @@ from accord.data.reading.writing import write_csv
 from accord.data.replacing import replacing
 from accord.errors import InputError, MissingDependencyError
 
-__all__ = ["FORMATS", "Exported", "export", "export_as", "write_frame"]
+__all__ = ["FORMATS", "Exported", "arrow_table", "export", "export_as", "with_spans", "write_frame"]
+
+
+_SPANS = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())]))
+
+
+def with_spans(frame: pd.DataFrame, write: Callable[[list[tuple[int, int, str]]], Any]) -> pd.DataFrame:
+    """The frame with every list of spans (start, end, quote) as another program reads it."""
+    listed = [str(name) for name in frame if any(isinstance(cell, list) for cell in frame[name])]
+    return frame.assign(**{name: frame[name].map(write, na_action="ignore") for name in listed})
+
+
+def arrow_table(frame: pd.DataFrame) -> pa.Table:
+    """The frame for a columnar file: lists of spans are lists of records with start, end and quote."""
+    table = pa.Table.from_pandas(with_spans(frame, _span_records), preserve_index=False)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(_SPANS))
+    return table.replace_schema_metadata(None)
+
+
+def _span_records(spans: list[tuple[int, int, str]]) -> list[dict[str, Any]]:
+    return [{"start": start, "end": end, "quote": quote} for start, end, quote in spans]
+
+
+def _csv(frame: pd.DataFrame, path: Path, sep: str = ",") -> None:
+    write_csv(with_spans(frame, lambda spans: json.dumps(spans, ensure_ascii=False)), path, sep=sep)
 
 
 def _jsonl(frame: pd.DataFrame, path: Path) -> None:
@@ -45,10 +74,10 @@ def _xlsx(frame: pd.DataFrame, path: Path) -> None:
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": write_csv,
-    "tsv": lambda frame, path: write_csv(frame, path, sep="\t"),
+    "csv": _csv,
+    "tsv": lambda frame, path: _csv(frame, path, sep="\t"),
     "jsonl": _jsonl,
-    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "parquet": lambda frame, path: pq.write_table(arrow_table(frame), path),
     "xlsx": _xlsx,
 }
 

@@ -29,6 +29,7 @@ from accord.errors import InputError
 from accord.scale.workers import Workers
 from accord.store.models import SavedModel, load_model
 from accord.typing import Progress
+from accord.workflows.export import arrow_table
 from accord.workflows.kinds import task_of
 
 __all__ = ["Predicted", "predict_parquet"]
@@ -157,7 +158,7 @@ def _predict_block(numbered: tuple[int, RowBlock], shared: tuple[_Task, None], r
                 found = predict_rows(task.kind, task.model, table, _linked(task.links, table))
             except InputError as error:
                 raise InputError(f"in rows {at + 1:,} to {at + table.num_rows:,} of the input: {error}") from None
-            result = pa.Table.from_pandas(found, preserve_index=False).replace_schema_metadata(None)
+            result = arrow_table(found)
             if writer is None:
                 writer = pq.ParquetWriter(writing, result.schema, compression="lz4", use_dictionary=False)
             writer.write_table(result.cast(writer.schema))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.fitting.settings import configured
 from accord.pairs.bradley_terry import BradleyTerryRanker
+from accord.pairs.stability import GroupState, Stability, stability
 from accord.typing import Progress
 from accord.workflows.kinds import task_of
 
-__all__ = ["METHODS", "Ranking", "rank"]
+__all__ = ["METHODS", "Ranking", "parse_top", "rank", "stability_sentences"]
 
 METHODS = ("auto", "model", "bradley_terry")
 
@@ -27,48 +28,134 @@ class Ranking:
     """The texts of one question, best first."""
 
     group: str | None
-    table: pd.DataFrame  # rank, tier, item_id, score, low, high, p_best, n_votes, text
-    voters: pd.DataFrame  # annotator_id, n_votes, agreement
+    # rank, tier, item_id, score, std, low, high, rank_low, rank_high, p_best, wins, n_votes, text
+    table: pd.DataFrame
+    voters: pd.DataFrame  # annotator_id, n_votes, agreement, and if learnt error, low, high
     n_votes: int
     n_undecided: int
     notes: tuple[str, ...]  # what to be careful about
+    stability: Stability  # of the rankings of all questions together
 
 
 def rank(
-    project: Project, *, method: str = "auto", settings: Mapping[str, Any] | None = None, progress: Progress
+    project: Project,
+    *,
+    method: str = "auto",
+    settings: Mapping[str, Any] | None = None,
+    anchor: str | None = None,
+    top: int = 1,
+    sure: float = 0.95,
+    progress: Progress,
 ) -> list[Ranking]:
     """Rank each group of texts by itself, unless votes cross the groups.
 
-    ``model`` is the project's own model of pairs, which reads the texts; ``bradley_terry`` knows votes alone; ``auto``
-    takes the first of them that this version of Accord has.
+    Parameters
+    ----------
+    project : Project
+    method : {"auto", "model", "bradley_terry"}
+        ``model`` is the project's own model of pairs, which reads the texts; ``bradley_terry`` knows votes alone;
+        ``auto`` is ``model``.
+    settings : mapping, optional
+        Of the model.
+    anchor : str, optional
+        The text whose score is zero; by default zero is the mean of its group.
+    top : int
+        Of how many best texts it is asked whether they are settled.
+    sure : float
+        The probability that is wanted of that.
+    progress : callable
     """
     if method not in METHODS:
         raise InputError(f"the method must be one of {', '.join(METHODS)}; got {method!r}.")
     if project.kind != "pairs":
         raise InputError(f"only a project of pairs can be ranked; this one is of {project.kind}.")
     votes = project.comparisons()
-    if not votes.n_votes:
+    if not votes.n_votes and (method == "bradley_terry" or not project.marks()):
         raise InputError("a ranking needs votes; this project has none.")
-    if method == "auto":
-        method = "model"
+    if anchor is not None and anchor not in set(votes.items.ids):
+        raise InputError(f"the anchor must be a text of the project; there is no {anchor!r}.")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tables, state, people = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
+    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    return [_part(votes, name, rows, tables[name], people, notes, state) for name, rows in _groups(votes).items()]
+
+
+def _ranked(
+    project: Project,
+    votes: Comparisons,
+    method: str,
+    settings: Mapping[str, Any],
+    anchor: str | None,
+    top: int,
+    sure: float,
+    progress: Progress,
+) -> tuple[dict[str | None, pd.DataFrame], Stability, pd.DataFrame | None]:
+    """The table of each group, how settled they are, and what was learnt of the voters."""
     groups = _groups(votes)
-    if method == "model":
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            task = task_of("pairs")
-            model = task.train(project, dict(settings or {}), progress)
-            table = task.must(task.rank, "rank")(model, project)
-        notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-        return [_part(votes, name, rows, table, notes) for name, rows in groups.items()]
-    rankings = []
+    if method != "bradley_terry":
+        model = task_of("pairs").train(project, dict(settings), progress)
+        table = model.rank(project.items(), anchor=anchor)
+        parts = {None: table} if None in groups else dict(iter(table.groupby("group", sort=False)))
+        state = model.stability(project.items(), top=top, sure=sure)
+        return {name: part.reset_index(drop=True) for name, part in parts.items()}, state, model.annotators_
+    tables: dict[str | None, pd.DataFrame] = {}
+    states = []
     for place, (name, rows) in enumerate(groups.items(), start=1):
         progress("ranking", place, len(groups))
-        inside = votes.subset(rows)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            ranker = configured(BradleyTerryRanker, settings or {}).fit(*inside.xy(), items=_items_of(votes, name))
-        rankings.append(_part(votes, name, rows, ranker.rank(), tuple(str(warning.message) for warning in caught)))
-    return rankings
+        items = _items_of(votes, name)
+        ranker = configured(BradleyTerryRanker, settings).fit(*votes.subset(rows).xy(), items=items)
+        own = anchor if anchor in set(items.ids) else None
+        tables[name] = ranker.rank(sure=1.0 - 0.05 / len(groups), anchor=own)
+        states.append(GroupState(name, ranker.scores_.mean + ranker.scores_.draws))
+    rng = np.random.default_rng(0)
+    return tables, stability(states, top=top, sure=sure, n_votes=votes.n_votes, rng=rng), None
+
+
+def parse_top(text: str) -> int:
+    """``top=3`` as 3."""
+    name, _, number = text.partition("=")
+    if name != "top" or not number.isdigit() or int(number) < 1:
+        raise InputError(f"--stop-when is written top=K with K at least 1, such as top=3; got {text!r}.")
+    return int(number)
+
+
+def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
+    """How settled rankings are, in sentences; figures that are not known are left out."""
+    figures = asdict(state) if isinstance(state, Stability) else dict(state)
+    if figures.get("settled") is None:
+        return []
+    settled, top = 100 * figures["settled"], int(figures.get("top") or 1)
+    sentences = [
+        f"The order of {settled:.0f} % of all pairs of texts of one question is settled: it is right with a "
+        "probability of at least 9 in 10."
+    ]
+    if figures.get("p_top") is None:
+        return sentences
+    who = (
+        "The first text of every question is its best"
+        if top == 1
+        else (f"The first {top} texts of every question are its best {top}")
+    )
+    sure = 100 * float(figures.get("sure") or 0.95)
+    sentences.append(f"{who} with a probability of {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
+    left, low, high = (figures.get(name) for name in ("votes_left", "votes_low", "votes_high"))
+    if figures.get("reached"):
+        sentences.append("That is reached: asking may stop.")
+    elif left is None or not np.isfinite(left):
+        sentences.append("Some texts are too close for any sensible number of votes to tell them apart.")
+    else:
+        between = f"between {_about(low)} and " + (_about(high) if high is not None and np.isfinite(high) else "many")
+        sentences.append(
+            f"If votes go on as they came, about {_about(left)} more should do it; with a probability of 8 in 10 it "
+            f"takes {between} more."
+        )
+    return sentences
+
+
+def _about(n: float | None) -> str:
+    """A number of votes, to two figures."""
+    return f"{float(f'{n or 0.0:.2g}'):,.0f}"
 
 
 def _groups(votes: Comparisons) -> dict[str | None, np.ndarray[Any, Any]]:
@@ -86,24 +173,28 @@ def _items_of(votes: Comparisons, group: str | None) -> Items:
 
 
 def _part(
-    votes: Comparisons, group: str | None, rows: np.ndarray[Any, Any], table: pd.DataFrame, notes: tuple[str, ...]
+    votes: Comparisons,
+    group: str | None,
+    rows: np.ndarray[Any, Any],
+    table: pd.DataFrame,
+    people: pd.DataFrame | None,
+    notes: tuple[str, ...],
+    state: Stability,
 ) -> Ranking:
-    """The ranking of one group, numbered from 1, with texts and how far each voter agrees with it."""
+    """The ranking of one group with its texts, and how each voter voted."""
     items, inside = _items_of(votes, group), votes.subset(rows)
-    table = table[table["item_id"].isin(set(items.ids))].sort_values("rank", kind="stable").reset_index(drop=True)
-    table["rank"] = np.arange(1, len(table) + 1)
-    table["tier"] = pd.factorize(table["tier"])[0] + 1
+    text: Any = table["item_id"]
     if items.texts is not None:
-        table["text"] = items.texts[items.positions(table["item_id"].to_numpy(object))]
+        text = items.texts[items.positions(table["item_id"].to_numpy(object))]
     else:
-        table["text"] = table["item_id"]
         notes = (*notes, "the votes come without texts, so that ids are ranked; import the texts beside them")
+    table = table.drop(columns="group", errors="ignore").assign(text=text)
     undecided = int((inside.value == 0.5).sum())
-    return Ranking(group, table, _voters(inside, table), inside.n_votes, undecided, notes)
+    return Ranking(group, table, _voters(inside, table, people), inside.n_votes, undecided, notes, state)
 
 
-def _voters(votes: Comparisons, table: pd.DataFrame) -> pd.DataFrame:
-    """How often each voter's decided votes agree with the ranking, the most agreeing first."""
+def _voters(votes: Comparisons, table: pd.DataFrame, people: pd.DataFrame | None) -> pd.DataFrame:
+    """How often each voter's decided votes agree with the ranking, and how often they are random, if learnt."""
     if votes.annotator is None or votes.annotators is None:
         return pd.DataFrame({"annotator_id": [], "n_votes": [], "agreement": []})
     score = np.full(votes.items.n_items, np.nan)
@@ -112,4 +203,7 @@ def _voters(votes: Comparisons, table: pd.DataFrame) -> pd.DataFrame:
     known = (votes.value != 0.5) & (votes.annotator >= 0)
     frame = pd.DataFrame({"annotator_id": votes.annotators[votes.annotator[known]], "agrees": agrees[known]})
     tally = frame.groupby("annotator_id")["agrees"].agg(n_votes="size", agreement="mean").reset_index()
-    return tally.sort_values(["agreement", "n_votes"], ascending=False).reset_index(drop=True)
+    if people is None:
+        return tally.sort_values(["agreement", "n_votes"], ascending=False).reset_index(drop=True)
+    learnt = people.drop(columns="n_votes").rename(columns={"annotator": "annotator_id"})
+    return tally.merge(learnt, on="annotator_id").sort_values(["error", "annotator_id"]).reset_index(drop=True)

@@ -1,6 +1,6 @@
 """Write a project's report: one HTML page that needs nothing else, no script and no network."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from accord import __version__
 from accord.data.project import Project
 from accord.data.replacing import replacing
-from accord.workflows.evaluate import Evaluation
-from accord.workflows.rank import Ranking
+from accord.evaluation.agreement import wilson
+from accord.workflows.evaluate import ACCORD, Evaluation
+from accord.workflows.rank import Ranking, stability_sentences
 
 __all__ = ["evaluation_report", "predictions_report", "project_report", "ranking_report", "write_report"]
 
@@ -34,6 +35,7 @@ def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str 
         project,
         title=title,
         sections=[_section(ranking) for ranking in rankings],
+        stability=stability_sentences(rankings[0].stability) if rankings else [],
         facts={
             "texts": sum(len(ranking.table) for ranking in rankings),
             "votes": sum(ranking.n_votes for ranking in rankings),
@@ -62,6 +64,92 @@ def project_report(project: Project, *, title: str) -> str:
     return _page("project.html", project, title=title, charts=charts, facts=project.counts)
 
 
+_SAYS = {
+    "accuracy": "How often the most probable answer is the right one. Further right is better.",
+    "ranks off": "How many ranks the prediction is away from the score that was given. Further left is better.",
+    "log loss": "How much a method pays for being sure of what is wrong. Further left is better.",
+}
+
+
+def evaluation_report(project: Project, evaluation: Evaluation, *, title: str) -> str:
+    """How good each method is, how that grows with judgements, and whether probabilities can be trusted."""
+    metrics = []
+    for name in dict.fromkeys(evaluation.rows["metric"]):
+        rows = evaluation.rows[evaluation.rows["metric"] == name].sort_values("value", ascending=name != "accuracy")
+        low, high = float(rows["low"].min()), float(rows["high"].max())
+        place = _placer(low, high, 2.0, 98.0)
+        shown = [
+            {
+                "method": row.method,
+                "place": place(row.value),
+                "from": place(row.low),
+                "to": place(row.high),
+                "figure": f"{row.value:.3f}",
+                "low": f"{row.low:.3f}",
+                "high": f"{row.high:.3f}",
+            }
+            for row in rows.itertuples()
+        ]
+        metrics.append({"name": name, "says": _SAYS[name], "rows": shown})
+    return _page(
+        "evaluation.html",
+        project,
+        title=title,
+        sentence=evaluation.sentence,
+        notes=evaluation.notes,
+        metrics=metrics,
+        charts=[_learning_chart(evaluation), _calibration_chart(evaluation)],
+        facts={evaluation.unit: evaluation.n_judgements, evaluation.group: evaluation.n_groups},
+    )
+
+
+def _placer(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Where a value stands on a line from ``start`` to ``end``."""
+    width = max(high - low, 1e-9)
+    return lambda value: round(start + (end - start) * (value - low) / width, 2)
+
+
+def _learning_chart(evaluation: Evaluation) -> dict[str, Any]:
+    metric = evaluation.curve["metric"].iloc[1 if "ranks off" in set(evaluation.curve["metric"]) else 0]
+    curve = evaluation.curve[evaluation.curve["metric"] == metric]
+    low, high = float(curve["low"].min()), float(curve["high"].max())
+    x, y = _placer(float(curve["n"].min()), float(curve["n"].max()), 90.0, 600.0), _placer(low, high, 235.0, 35.0)
+    dots = [(x(row.n), y(row.value), y(row.low), y(row.high)) for row in curve.itertuples()]
+    return {
+        "name": "Does more help?",
+        "says": f"{metric} of {ACCORD} by the number of {evaluation.unit} it has learnt from, with 95 % intervals.",
+        "label": "; ".join(f"{row.n}: {row.value:.3f}" for row in curve.itertuples()),
+        "x_name": evaluation.unit,
+        "x_ticks": [(x(row.n), f"{row.n:,}") for row in curve.itertuples()],
+        "y_ticks": [(y(low + (high - low) * part), f"{low + (high - low) * part:.2f}") for part in (0.0, 0.5, 1.0)],
+        "points": " ".join(f"{dot[0]},{dot[1]}" for dot in dots),
+        "dots": dots,
+        "diagonal": None,
+    }
+
+
+def _calibration_chart(evaluation: Evaluation) -> dict[str, Any]:
+    table = evaluation.calibration
+    least = float(min(table["predicted"].min(), table["right"].min()))
+    x, y = _placer(least, 1.0, 90.0, 600.0), _placer(least, 1.0, 235.0, 35.0)
+    dots = []
+    for n, predicted, right in table[["n", "predicted", "right"]].to_numpy(float).tolist():
+        low, high = wilson(right, int(n))
+        dots.append((x(predicted), y(right), y(max(low, least)), y(high)))
+    ticks = [least + (1.0 - least) * part for part in (0.0, 0.5, 1.0)]
+    return {
+        "name": "Can the probabilities be trusted?",
+        "says": "How often the model is right by how sure it says it is. On the dashed line both are the same.",
+        "label": "; ".join(f"says {row.predicted:.2f}, is right {row.right:.2f}" for row in table.itertuples()),
+        "x_name": "how sure the model says it is",
+        "x_ticks": [(x(tick), f"{100 * tick:.0f} %") for tick in ticks],
+        "y_ticks": [(y(tick), f"{100 * tick:.0f} %") for tick in ticks],
+        "points": "",
+        "dots": dots,
+        "diagonal": (x(least), y(least), x(1.0), y(1.0)),
+    }
+
+
 def predictions_report(project: Project, table: Any, *, title: str) -> str:
     """Predictions beside their texts, with the words that the model expects people to highlight."""
     texts = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
@@ -81,9 +169,8 @@ def _said(value: Any) -> str:
 
 
 def _spans(value: Any) -> list[tuple[int, int]]:
-    """The spans of one text: a list of (start, end, …), or the same written as ``start:end``."""
-    parts = [part.split(":") for part in value.split()] if isinstance(value, str) else value
-    return sorted((int(part[0]), int(part[1])) for part in parts) if isinstance(parts, list | tuple) else []
+    """The places of the spans (start, end, quote) of one text."""
+    return sorted((int(span[0]), int(span[1])) for span in value) if isinstance(value, list | tuple) else []
 
 
 def _marked(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
@@ -93,23 +180,6 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, bool
         pieces += [(text[at:start], False), (text[max(start, at) : end], True)]
         at = max(end, at)
     return [(words, inside) for words, inside in (*pieces, (text[at:], False)) if words]
-
-
-def evaluation_report(project: Project, found: Evaluation, *, title: str) -> str:
-    """How good models are, with pictures of calibration and of the learning curve."""
-    said = [
-        (5 + 100 * p, 105 - 100 * right, f"said {p:.2f}: right {right:.2f} of {n:.0f}")
-        for p, right, n in found.calibration.to_numpy(float)
-    ]
-    most = max(float(found.curve["n_judgements"].max()), 1.0)
-    learnt = [
-        (5 + 100 * n / most, 105 - 100 * right, f"{n:,.0f} judgements: right {right:.2f}")
-        for n, right in found.curve.to_numpy(float)
-    ]
-    pictures = [("What Accord said, and how often it was right", said), ("Trained on fewer judgements", learnt)]
-    models = found.table.to_dict("records")
-    facts = {"judgements": found.n_judgements, found.groups: found.n_groups}
-    return _page("evaluation.html", project, title=title, found=found, models=models, pictures=pictures, facts=facts)
 
 
 def _page(template: str, project: Project, **values: Any) -> str:
@@ -150,6 +220,8 @@ def _section(ranking: Ranking) -> dict[str, Any]:
             "from": place(row["low"]),
             "to": place(row["high"]),
             "best": _percent(row["p_best"]),
+            "ranks": _range(row["rank_low"], row["rank_high"]),
+            "wins": round(row["wins"]),
         }
         for row in table.to_dict("records")
     ]
@@ -161,7 +233,12 @@ def _section(ranking: Ranking) -> dict[str, Any]:
         "tiers": tiers,
         "ticks": [(place(tick), f"{tick:+d}".replace("-", "−") if tick else "0") for tick in ticks],
         "voters": [
-            {**row, "percent": round(100 * row["agreement"]), "n_votes": int(row["n_votes"])}
+            {
+                **row,
+                "percent": round(100 * row["agreement"]),
+                "n_votes": int(row["n_votes"]),
+                "random": _random(row) if "error" in row else "",
+            }
             for row in ranking.voters.to_dict("records")
         ],
         "n_votes": ranking.n_votes,
@@ -171,3 +248,12 @@ def _section(ranking: Ranking) -> dict[str, Any]:
 
 def _percent(p: float) -> str:
     return "<1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
+def _range(low: int, high: int) -> str:
+    return f"rank {low}" if low == high else f"rank {low} to {high}"
+
+
+def _random(voter: Mapping[Any, Any]) -> str:
+    """A voter's rate of random answers in words."""
+    return f"random {_percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from accord.links.features.stance import StanceNgrams, stance_text, word_presence
+from accord.links.features.stance import StanceNgrams, stance_text
 
 
 def test_stance_ngrams_are_those_that_hold_a_stance_word():
@@ -29,8 +29,3 @@ def test_text_features_clone_and_weigh_the_stance_block():
     whole = clone(stance_text(stance_weight=0.25)).fit_transform(texts)
     # The words have squared length 1, the stance n-grams ¼ where there are any.
     assert_allclose(np.asarray(whole.multiply(whole).sum(axis=1)).ravel(), [1.25, 1.25, 1.0])
-
-
-def test_word_presence_ignores_repetition():
-    rows = word_presence().fit_transform(["yes yes no", "yes no"]).toarray()
-    assert_allclose(rows[0], rows[1])

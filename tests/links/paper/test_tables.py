@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.svm import LinearSVC
 
 from accord.data.corpora import convote
 from accord.evaluation.splits import repeated_group_folds
@@ -20,22 +24,47 @@ def test_official_minimum_cuts_to_the_second_decimal(accord_data):
 
 @pytest.mark.corpora
 @pytest.mark.slow
-def test_one_fold_of_the_papers_recipe(accord_data):
+def test_rows_of_a_fold_are_the_exported_classifiers(accord_data):
+    from accord import CollectiveClassifier, IterativeClassifier
+    from accord.links.features.stance import window_words
     from accord.links.paper.conditions import paper_data
     from accord.links.paper.folds import beyond, paper_recipe
 
     condition = paper_data(convote.load(accord_data))
     # The check figures of the corpus: instances, linked pairs, share of pairs that agree, connected instances.
-    assert (len(condition.codes), condition.pairs.n_pairs) == (1699, 1549)
-    assert round(100 * float(condition.same.mean()), 1) == 79.0
+    same = condition.labels[condition.pairs.ends[:, 0]] == condition.labels[condition.pairs.ends[:, 1]]
+    assert (len(condition.labels), condition.pairs.n_pairs) == (1699, 1549)
+    assert round(100 * float(same.mean()), 1) == 79.0
     assert int(condition.pairs.connected.sum()) == 1171
     train, test = next(iter(repeated_group_folds(condition.debates, n_folds=10, n_repeats=1)))
     outcomes = paper_recipe(condition, train, test, 0) | beyond(condition, train, test, 0)
-    assert all(len(outcome.right) == len(test) for outcome in outcomes.values())
     accuracy = {name: float(np.mean(outcome.right)) for name, outcome in outcomes.items()}
     assert accuracy["mean_field"] > accuracy["majority"]
     assert accuracy["local_window"] > accuracy["content"]
-    assert accuracy["chosen"] > accuracy["majority"]
+
+    def told(features, at):
+        return {"ids": condition.ids[at], "groups": condition.debates[at], "links": condition.links, "X": features[at]}
+
+    truth, rows = condition.labels[test], np.arange(len(test))
+    # The default, the paper's mean field and an iterative row, by the exported classes alone, with rows shuffled.
+    mixed = np.random.default_rng(0).permutation(train)
+    default = CollectiveClassifier(link_vectoriser=window_words(token_pattern=r"\S+"))
+    default.fit(y=condition.labels[mixed], **told(condition.stance, mixed))
+    p = default.predict_proba(**told(condition.stance, test))
+    np.testing.assert_allclose(-np.log(p[rows, (truth == "Y").astype(int)]), outcomes["best"].log_loss, atol=1e-6)
+    machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=0)
+    paper = CollectiveClassifier(
+        content=machine, link=machine, implicit=0, agreement_strength=0.0, coupling=1.0, recalibrate=False,
+        link_vectoriser=make_pipeline(CountVectorizer(binary=True, token_pattern=r"\S+"), Normalizer()),
+    )  # fmt: skip
+    paper.fit(y=condition.labels[train], **told(condition.presence, train))
+    p = paper.predict_proba(**told(condition.presence, test))
+    found = -np.log(np.clip(p[rows, (truth == "Y").astype(int)], 1e-12, 1.0))
+    np.testing.assert_allclose(found, outcomes["mean_field"].log_loss, atol=1e-9)
+    count = IterativeClassifier(features="count", training="true", scale=1.0, content=machine, token_pattern=r"\S+")
+    count.fit(y=condition.labels[train], **told(condition.presence, train))
+    right = count.predict(**told(condition.presence, test)) == truth
+    np.testing.assert_array_equal(right, outcomes["iterative_count"].right)
 
 
 def test_tables_average_the_folds_that_have_such_texts():
@@ -52,4 +81,5 @@ def test_tables_average_the_folds_that_have_such_texts():
     assert [(row.metric, row.ours, row.n) for row in _table("collective", folds)] == [
         ("all", 75.0, 2),
         ("isolated", 100.0, 1),
+        ("deviation", pytest.approx(35.355, abs=1e-3), 2),
     ]

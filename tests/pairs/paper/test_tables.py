@@ -12,12 +12,12 @@ from accord.evaluation.tables import Row
 from accord.pairs.baselines import LongerTextRanker
 from accord.pairs.paper.active import prepare_setting, simulate
 from accord.pairs.paper.ard import length_scale_ratios
-from accord.pairs.paper.crowd import majority
 from accord.pairs.paper.folds import classification, ranking, split
 from accord.pairs.paper.methods import answers
 from accord.pairs.paper.pictures import draw_active_learning, draw_scaling, draw_toy_graphs
 from accord.pairs.paper.results import from_json, to_json, to_rows
 from accord.pairs.paper.toy import simulate_graph
+from accord.pairs.voters import majority
 
 _ACTIVE = ("gppl", "random", "transfer", "uncertainty")
 _CURVES = ("items", "items_svi", "points", "features")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -6,8 +8,8 @@ from scipy.stats import multivariate_normal
 
 from accord.pairs.process.blocked_votes import stochastic_inference
 from accord.pairs.process.kernels import Factor, Inputs, Kernel, Term
-from accord.pairs.process.likelihoods import Preference
-from accord.pairs.process.posterior import Scores, Votes, infer, make_prior, prepare
+from accord.pairs.process.likelihoods import Ballots, Preference
+from accord.pairs.process.posterior import Marks, Votes, infer, make_prior, prepare
 from accord.pairs.process.scorer import Scorer
 
 MATERN = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)), Term("item", ())))
@@ -22,7 +24,15 @@ def problem(n=12, n_votes=30, *, ties=False, seed=0):
     value = (rng.random(n_votes) < 0.5 + 0.3 * np.sign(x.parts[0][left, 0] - x.parts[0][right, 0])).astype(float)
     if ties:
         value[::4] = 0.5
-    return x, Votes(left, right, value, np.ones(n_votes), n)
+    return x, Votes(left, right, Ballots.of(value), np.ones(n_votes), n)
+
+
+def log_density(likelihood, z, value):
+    """log p(value | z) from the closed probabilities, for z of shape (n_votes, n_draws)."""
+    p = likelihood.probability(z.ravel(), np.zeros(z.size)).reshape(*z.shape, 3)
+    ties = np.log(p[..., 1]) if likelihood.margin else 0.5 * np.log(p[..., 0] * p[..., 2])
+    value = np.asarray(value)[:, None]
+    return np.where(value == 1.0, np.log(p[..., 0]), np.where(value == 0.0, np.log(p[..., 2]), ties))
 
 
 def slice_sample(covariance, log_likelihood, *, n_chains, n_steps, burn, rng):
@@ -60,7 +70,7 @@ def test_posterior_matches_elliptical_slice_sampling(ties, likelihood):
     covariance = MATERN.block(x).value(THETA)
 
     def log_likelihood(f):
-        return likelihood.log_density((f[:, votes.left] - f[:, votes.right]).T, votes.value)[0].sum(axis=0)
+        return log_density(likelihood, (f[:, votes.left] - f[:, votes.right]).T, votes.ballots.value).sum(axis=0)
 
     draws = slice_sample(covariance, log_likelihood, n_chains=300, n_steps=60, burn=150, rng=np.random.default_rng(1))
     prior = make_prior(prepare(MATERN, x, None, votes), THETA, votes)
@@ -72,7 +82,7 @@ def test_posterior_matches_elliptical_slice_sampling(ties, likelihood):
     assert_allclose(np.sqrt(scorer.variance(x)), draws.std(axis=0), atol=0.05 * scale)
     mean, variance = scorer.differences(x, votes.left, votes.right)
     gap = draws[:, votes.left] - draws[:, votes.right]
-    sampled = np.exp(likelihood.log_density(gap.T, np.ones(votes.left.size))[0]).mean(axis=1)
+    sampled = np.exp(log_density(likelihood, gap.T, np.ones(votes.left.size))).mean(axis=1)
     assert_allclose(likelihood.probability(mean, variance)[:, 0], sampled, atol=0.02)
 
 
@@ -83,7 +93,7 @@ def test_the_bound_lies_below_the_evidence_and_close_to_it():
 
     def joint(a, b):
         z = np.full(3, a - b) * np.where(votes.left == 0, 1.0, -1.0)
-        return prior.pdf([a, b]) * np.exp(Preference().log_density(z, votes.value)[0].sum())
+        return prior.pdf([a, b]) * np.exp(log_density(Preference(), z[:, None], votes.ballots.value).sum())
 
     exact = np.log(dblquad(joint, -8, 8, -8, 8, epsabs=1e-9)[0])
     bound = infer(
@@ -114,7 +124,7 @@ def test_every_method_agrees_on_the_order(method):
 def test_items_as_inducing_points_change_nothing():
     kernel, theta = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)),)), np.array([0.4, 0.0])
     x, votes = problem(12, 40)
-    marks = Scores(np.array([0, 3]), np.array([1.0, -1.0]), 0.1, 0.8, 0.5)
+    marks = Marks(np.array([0, 3]), np.array([1.0, -1.0]), 0.1, 0.8, 0.5)
     exact = infer(
         make_prior(prepare(kernel, x, None, votes), theta, votes, marks), votes, Preference(), scores=marks, tol=1e-8
     )
@@ -129,8 +139,8 @@ def test_items_as_inducing_points_change_nothing():
 def test_scores_alone_give_plain_gaussian_regression():
     kernel, theta = Kernel((Term("m", (Factor("matern", 0, np.array([1.5])),)),)), np.array([0.4, 0.0])
     x, _ = problem(6, 1)
-    none = Votes(np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros(0), 6)
-    marks = Scores(np.array([0, 2, 5]), np.array([1.0, -0.5, 2.0]), offset=0.3, slope=1.0, noise=0.25)
+    none = Votes(np.zeros(0, int), np.zeros(0, int), Ballots.of(np.zeros(0)), np.zeros(0), 6)
+    marks = Marks(np.array([0, 2, 5]), np.array([1.0, -0.5, 2.0]), offset=0.3, slope=1.0, noise=0.25)
     prior = make_prior(prepare(kernel, x, None, none), theta, none, marks, jitter=1e-12)
     found = infer(prior, none, Preference(), scores=marks)
     gram = kernel.block(x).value(theta)
@@ -159,8 +169,8 @@ def test_stochastic_inference_comes_close_to_the_exact_one():
 
 def test_weights_count_like_repeated_votes():
     x, votes = problem(8, 10)
-    twice = Votes(*(np.repeat(column, 2) for column in (votes.left, votes.right, votes.value, votes.weight)), 8)
-    heavy = Votes(votes.left, votes.right, votes.value, 2.0 * votes.weight, 8)
+    twice = votes.take(np.repeat(np.arange(votes.left.size), 2))
+    heavy = replace(votes, weight=2.0 * votes.weight)
     a = infer(make_prior(prepare(MATERN, x, None, twice), THETA, twice), twice, Preference(), tol=1e-9)
     b = infer(make_prior(prepare(MATERN, x, None, heavy), THETA, heavy), heavy, Preference(), tol=1e-9)
     assert_allclose(a.mean, b.mean, atol=1e-5)

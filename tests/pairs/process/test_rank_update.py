@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from accord.pairs.process.likelihoods import Preference
+from accord.pairs.process.likelihoods import Ballots, Preference
 from accord.pairs.process.posterior import Prior, Votes, gaussian_update, infer
 from accord.pairs.process.rank_update import add_votes, cholesky_update
 
@@ -26,14 +26,14 @@ def posterior(n=12, n_votes=40, seed=0):
     left = rng.integers(0, n, n_votes)
     right = (left + rng.integers(1, n, n_votes)) % n
     value = rng.choice([0.0, 0.5, 1.0], n_votes)
-    votes = Votes(left, right, value, rng.uniform(0.5, 2.0, n_votes), n)
+    votes = Votes(left, right, Ballots.of(value), rng.uniform(0.5, 2.0, n_votes), n)
     prior = Prior(root, root, np.zeros(n_votes), np.zeros(0))
     return prior, votes, infer(prior, votes, Preference(), tol=1e-10, max_iter=500)
 
 
 def test_an_added_vote_changes_the_posterior_as_inference_anew_does():
     prior, votes, found = posterior()
-    more = Votes(np.array([0, 3, 0]), np.array([1, 4, 2]), np.array([1.0, 0.0, 0.5]), np.array([1.0, 2.0, 1.0]), 12)
+    more = Votes(np.array([0, 3, 0]), np.array([1, 4, 2]), Ballots.of([1.0, 0.0, 0.5]), np.array([1.0, 2.0, 1.0]), 12)
     added, everyone = add_votes(prior.design, found, votes, more, Preference())
     anew = infer(replace(prior, residual=np.zeros(43)), everyone, Preference(), tol=1e-10, max_iter=500)
     scores, before, want = (prior.design @ one.mean for one in (added, found, anew))

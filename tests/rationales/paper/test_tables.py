@@ -2,23 +2,33 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from accord.rationales.annotator import Strengths
+from accord import MaskingSVMClassifier, RationaleClassifier
+from accord.rationales.paper.annotators import _shared
 from accord.rationales.paper.curves import METHODS, accuracies, prepare, rotation_curve, training_rows
 from accord.rationales.paper.tables import _ablation_rows, _curve_rows
 
 
 @pytest.fixture(scope="module")
-def corpus(accord_data):
+def reviews(accord_data):
     from accord.data.corpora import rationales
 
-    return prepare(rationales.load(accord_data))
+    return rationales.load(accord_data)
+
+
+@pytest.fixture(scope="module")
+def corpus(reviews):
+    return prepare(reviews)
 
 
 def test_rotations_take_the_next_folds_and_never_the_test_fold():
-    folds = np.repeat(np.arange(10), 3)
+    folds = np.repeat(np.arange(10), 200)
     assert set(folds[training_rows(folds, 7, 600)]) == {8, 0, 1}
     assert set(folds[training_rows(folds, 8, 1600)]) == set(range(8))
+    few = training_rows(folds, 0, 20)
+    assert set(folds[few]) == {1}
+    assert ((few - 200) < 100).sum() == 10  # as many of the class that comes first
 
 
 def test_rows_average_rotations_and_test_texts_in_pairs():
@@ -44,19 +54,43 @@ def test_the_share_of_the_gain_is_that_of_the_means():
 
 
 @pytest.mark.corpora
-def test_highlights_help_on_a_few_reviews(corpus):
-    # Two hundred reviews, fixed strengths: the margin on two thousand others is about six points.
-    right = rotation_curve(corpus, 0, [200], fixed=Strengths(0.01, 0.1))
-    assert set(METHODS) <= set(right)
+def test_the_rows_are_those_of_the_exported_classes_and_highlights_help(corpus, reviews):
+    # Two hundred reviews, fixed strengths: the margin on the other reviews is about six points.
+    fixed = {"C": 0.01, "theta_variance": 0.03}
+    right = rotation_curve(corpus, 0, [200], fixed=fixed)
     held_out = {method: accuracies(corpus, 0, 200, right[method][200])[1] for method in METHODS}
     assert held_out["rationales"] > held_out["log_linear"] + 3
     assert held_out["rationales"] > held_out["masking_svm"]
+    # The same fold as a user would fit it, from texts and spans.
+    rows = training_rows(corpus.folds, 0, 200)
+    record = reviews.rationales("A0")
+    texts = list(record.items.texts)
+    labels = reviews.reviews["labels"].to_numpy() > 0
+    words = {"vocabulary": reviews.vocab, "tokeniser": "whitespace"}
+    own = RationaleClassifier(**words, **fixed, lexicon=False)
+    own.fit([texts[i] for i in rows], labels[rows], rationales=record.subset(rows))
+    assert_allclose(own.predict(texts) == labels, right["rationales"][200], atol=1e-9)
+    svm = MaskingSVMClassifier(**words, C=1.0, mu=0.1, contrast_weight=0.1)
+    svm.fit([texts[i] for i in rows], labels[rows], rationales=record.subset(rows))
+    assert_allclose(svm.predict(texts) == labels, right["masking_svm"][200], atol=1e-9)
 
 
 @pytest.mark.corpora
-def test_the_corpus_has_the_papers_counts(corpus):
+def test_neither_order_nor_names_matter_on_real_reviews(corpus):
+    texts, labels, spans = corpus.rows(training_rows(corpus.folds, 2, 60))
+    settings = {"C": 0.01, "theta_variance": 0.03, "tokeniser": corpus.words["tokeniser"], "n_inner_folds": 2}
+    one = RationaleClassifier(**settings).fit(texts, labels, rationales=spans)
+    order = np.random.default_rng(0).permutation(len(texts))
+    two = RationaleClassifier(**settings)
+    two.fit([texts[i] for i in order], np.where(labels[order], "a", "b"), rationales=[spans[i] for i in order])
+    new = corpus.texts[:50]
+    assert_allclose(two.predict_proba(new)[:, ::-1], one.predict_proba(new), atol=1e-6)
+
+
+@pytest.mark.corpora
+def test_the_corpus_has_the_papers_counts(corpus, reviews):
     # [ZE08]: 17,744 types; the data set's own counts of rationales in F0-F8.
-    assert corpus.vocabulary.n_words == 17744
-    assert len(corpus.marked.chain_text) == 1800
-    assert corpus.marked.tags.sum() == 111744
-    assert corpus.plain.transition_features.shape[1] == 4  # O-O, O-I, I-I, I-O
+    assert len(corpus.words["vocabulary"]) == 17744
+    assert sum(marks is not None for marks in corpus.spans) == 1800
+    assert sum(len(marks) for marks in corpus.spans if marks is not None) == 15397
+    assert len(_shared(reviews, corpus)) == 50

@@ -78,16 +78,18 @@ def test_before_there_is_anything_to_learn_the_page_says_so_and_asking_goes_on(s
 def test_new_votes_change_the_ranking(sqlite):
     key = store_project(sqlite, open_example("arguments"), name="arguments", created_by=None)
     with sqlite.write() as c:
-        judge = people.create_person(c, "Judge", password_hash=None)
+        judges = [people.create_person(c, f"Judge {n}", password_hash=None) for n in range(6)]
     refit(sqlite, key, rng=random.Random(0))
     with sqlite.read() as c:
         before = scores.result_rows(c, key)
-    last, others = before[-1], before[:12]
+    same = [row for row in before if row["group"] == before[-1]["group"]]
+    last, others = same[-1], same[:12]
     with sqlite.write() as c:
         votes = [
-            Judgement(request_id=f"vote-{i:04d}", kind="pair", item=last["key"], other=row["key"], value=1.0,
-                      person_id=judge.id)
-            for i, row in enumerate(others)
+            # Several people: one alone who contradicts all others would be taken for random.
+            Judgement(request_id=f"vote-{judge.id}-{i:04d}", kind="pair", item=last["key"], other=row["key"],
+                      value=1.0, person_id=judge.id)
+            for judge in judges for i, row in enumerate(others)
         ]  # fmt: skip
         judgements.append(c, key, votes)
     refit(sqlite, key, rng=random.Random(0))

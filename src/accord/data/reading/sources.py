@@ -270,6 +270,8 @@ def _as_parquet(path: Path) -> Iterator[None]:
     """Turn what Arrow says about a broken file into a sentence."""
     try:
         yield
+    except MemoryError:  # which Arrow's own is too
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise InputError(f"{path} is not readable as Parquet: {said}. Write it again.") from None

@@ -17,21 +17,18 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
+from accord.texts.words import WordAnalyser, tokens
 from accord.typing import ObjectArray
 
 __all__ = [
     "STANCE_WORDS",
-    "WORD",
     "StanceNgrams",
     "open_vocabulary",
     "stance_text",
     "text_features",
     "window_words",
-    "word_presence",
+    "word_options",
 ]
-
-# A word with its inner apostrophes and hyphens, or a single sign.
-WORD = r"\w+(?:['’.-]\w+)*|[^\w\s]"
 
 # Words with which people say which side they are on.
 STANCE_WORDS = ("support", "oppose", "opposition", "opposed", "vote", "voting", "against", "urge", "favor")
@@ -48,8 +45,8 @@ class StanceNgrams(TransformerMixin, BaseEstimator):
         Lengths of the n-grams.
     min_df : int
         Texts that an n-gram must stand in.
-    token_pattern : str
-        What counts as a word.
+    token_pattern : str, optional
+        What counts as a word; the words and signs of :func:`accord.texts.words.tokens` by default.
     """
 
     def __init__(
@@ -59,7 +56,7 @@ class StanceNgrams(TransformerMixin, BaseEstimator):
         shortest: int = 2,
         longest: int = 4,
         min_df: int = 2,
-        token_pattern: str = WORD,
+        token_pattern: str | None = None,
     ) -> None:
         self.words = words
         self.shortest = shortest
@@ -97,8 +94,10 @@ class StanceNgrams(TransformerMixin, BaseEstimator):
         return np.array([name.replace("_", " ") for name in self.vectoriser_.get_feature_names_out()], dtype=object)
 
     def _phrases(self, texts: Any) -> list[str]:
-        stance, find = frozenset(self.words), re.compile(self.token_pattern)
-        return [" ".join(_ngrams(find.findall(text.lower()), stance, self.shortest, self.longest)) for text in texts]
+        stance, pattern = frozenset(self.words), self.token_pattern
+        find = None if pattern is None else re.compile(pattern)
+        told = (tokens(text, marks=True) if find is None else find.findall(text.lower()) for text in texts)
+        return [" ".join(_ngrams(words, stance, self.shortest, self.longest)) for words in told]
 
 
 def _ngrams(words: list[str], stance: frozenset[str], shortest: int, longest: int) -> Iterator[str]:
@@ -109,33 +108,33 @@ def _ngrams(words: list[str], stance: frozenset[str], shortest: int, longest: in
                     yield "_".join(words[start : start + length])
 
 
-def word_presence(*, token_pattern: str = WORD) -> Pipeline:
-    """Presence of each word, every text scaled to length 1: the content features of [BBB11]."""
-    return make_pipeline(CountVectorizer(binary=True, token_pattern=token_pattern), Normalizer())
+def word_options(longest: int, token_pattern: str | None) -> dict[str, Any]:
+    """Options of scikit-learn's vectorisers: words and runs of words up to ``longest``, in any script by default."""
+    if token_pattern is not None:
+        return {"ngram_range": (1, longest), "token_pattern": token_pattern}
+    return {"analyzer": WordAnalyser(1, longest, marks=True)}
 
 
-def window_words(*, token_pattern: str = WORD) -> Pipeline:
+def window_words(*, token_pattern: str | None = None) -> Pipeline:
     """Presence of each word and word pair of the windows of a pair, scaled to length 1."""
-    return make_pipeline(CountVectorizer(binary=True, ngram_range=(1, 2), token_pattern=token_pattern), Normalizer())
+    return make_pipeline(CountVectorizer(binary=True, **word_options(2, token_pattern)), Normalizer())
 
 
-def text_features(*, token_pattern: str = WORD) -> TfidfVectorizer:
+def text_features(*, token_pattern: str | None = None) -> TfidfVectorizer:
     """Weighted words and word pairs, every text scaled to length 1."""
-    return TfidfVectorizer(ngram_range=(1, 2), min_df=1, sublinear_tf=True, token_pattern=token_pattern)
+    return TfidfVectorizer(sublinear_tf=True, **word_options(2, token_pattern))
 
 
-def open_vocabulary(*, token_pattern: str = WORD) -> Pipeline:
+def open_vocabulary(*, token_pattern: str | None = None) -> Pipeline:
     """Weighted words and word pairs for comparing texts with each other; a word never seen before counts as rare.
 
     A closed vocabulary would make new texts look more alike than those it was learned from.
     """
-    hashed = HashingVectorizer(
-        n_features=2**18, ngram_range=(1, 2), alternate_sign=False, norm=None, token_pattern=token_pattern
-    )
+    hashed = HashingVectorizer(n_features=2**18, alternate_sign=False, norm=None, **word_options(2, token_pattern))
     return make_pipeline(hashed, TfidfTransformer(sublinear_tf=True))
 
 
-def stance_text(*, stance_weight: float = 0.5, token_pattern: str = WORD) -> FeatureUnion:
+def stance_text(*, stance_weight: float = 0.5, token_pattern: str | None = None) -> FeatureUnion:
     """Weighted words and word pairs beside the stance n-grams, whose inner product counts ``stance_weight``."""
     return FeatureUnion(
         [("words", text_features(token_pattern=token_pattern)), ("stance", StanceNgrams(token_pattern=token_pattern))],

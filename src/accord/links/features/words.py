@@ -16,10 +16,12 @@ from accord.data.columns import text_column, unique_ids
 from accord.data.links import Links
 from accord.data.project import ITEMS
 from accord.data.tables import as_frame, require_columns
+from accord.engines.numerics import spread
 from accord.errors import InputError
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
 __all__ = [
+    "FeatureScale",
     "LinkedPairs",
     "LinkedTexts",
     "has_words",
@@ -34,7 +36,6 @@ __all__ = [
     "pair_similarity",
     "pair_texts",
     "pair_words",
-    "unit_rows",
 ]
 
 # What a table may say of a text beside its features: never a feature, whoever wrote it, asked it or labelled it.
@@ -54,12 +55,15 @@ class LinkedPairs:
         The pair that each link belongs to.
     forward : bool array of shape (n_links,)
         Whether the link goes from the first end to the second.
+    weights : float array of shape (n_pairs,)
+        Mean weight of the links of each pair.
     """
 
     n_texts: int
     ends: IntArray
     pair_of_link: IntArray
     forward: AnyArray
+    weights: FloatArray
 
     @property
     def n_pairs(self) -> int:
@@ -130,9 +134,10 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
     ----------
     X : table or array
         A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers (other columns of items,
-        such as ``author_id`` or ``label``, are no features), or features of shape (n_texts, n_features) together with
-        ``ids``.
+        such as ``author_id`` or ``label``, are no features), a table with ``item_id`` alone where there are links, or
+        features of shape (n_texts, n_features) together with ``ids``.
     links : Links, optional
+        A link of weight 0 is no link.
     groups : array of shape (n_texts,), optional
         The debate or thread of each text; the column ``group_id`` of a table by default, else every text is its own.
     ids : array of shape (n_texts,), optional
@@ -152,7 +157,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
         if "text" in frame:
             content = text_column(frame["text"].fillna("").to_numpy(object), n=len(frame), what="text")
         else:
-            names, content = _feature_columns(frame)
+            names, content = _feature_columns(frame, needed=links is None)
     ids = unique_ids(ids, what="text")
     n = content.shape[0]
     groups = np.arange(n) if groups is None else groups
@@ -163,16 +168,17 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
         none = np.empty(0, dtype=np.int64)
         pairs = linked_pairs(none, none, n_texts=n)
         return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, None, names=names)
+    links = links if links.weights is None else links.subset(links.weights > 0.0)
     kept, source, target = links.among(ids)
-    pairs = linked_pairs(source, target, n_texts=n)
+    pairs = linked_pairs(source, target, n_texts=n, weights=kept.weights)
     return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds, names)
 
 
-def _feature_columns(frame: pd.DataFrame) -> tuple[ObjectArray, FloatArray]:
+def _feature_columns(frame: pd.DataFrame, *, needed: bool) -> tuple[ObjectArray, FloatArray]:
     """Names and values of the columns of a table that are features."""
     features = frame.drop(columns=[name for name in frame if name in _NOT_FEATURES]).infer_objects()
     names = np.array([str(name) for name in features], dtype=object)
-    if not len(names):
+    if not len(names) and needed:
         raise InputError("a table of texts needs a column 'text' or columns of numbers; it has neither. Add one.")
     if len(set(names)) < len(names):
         raise InputError(f"columns of features need different names; they are {', '.join(names)}. Rename some.")
@@ -204,8 +210,8 @@ def _features(X: Any, names: ObjectArray | None = None) -> Any:
     return content
 
 
-def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedPairs:
-    """Pairs of texts that are linked in either direction, in order of their positions."""
+def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int, weights: FloatArray | None = None) -> LinkedPairs:
+    """Pairs of texts that are linked in either direction, in order of their positions; links weigh 1 by default."""
     source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
     if np.any(source == target):
         raise InputError(f"a link joins two different texts; text {source[np.argmax(source == target)]} links itself.")
@@ -213,7 +219,10 @@ def linked_pairs(source: IntArray, target: IntArray, *, n_texts: int) -> LinkedP
         np.minimum(source, target) * n_texts + np.maximum(source, target), return_inverse=True
     )
     ends = np.column_stack(np.divmod(keys, max(n_texts, 1))).astype(np.int64).reshape(-1, 2)
-    return LinkedPairs(n_texts, ends, pair_of_link.ravel(), source < target)
+    pair_of_link = pair_of_link.ravel()
+    count = np.bincount(pair_of_link, minlength=len(ends))
+    total = np.bincount(pair_of_link, weights=weights, minlength=len(ends))
+    return LinkedPairs(n_texts, ends, pair_of_link, source < target, total / np.maximum(count, 1))
 
 
 def has_words(contexts: ObjectArray) -> bool:
@@ -368,9 +377,38 @@ def kind_features(kinds: ObjectArray, pairs: LinkedPairs, names: Sequence[str]) 
     return np.asarray(np.log1p(counts))
 
 
-def unit_rows(matrix: Any) -> sp.csr_matrix:
-    """The matrix with every row scaled to length 1 (an empty row stays empty)."""
-    return sp.csr_matrix(normalize(sp.csr_matrix(matrix, dtype=np.float64)))
+@dataclass(frozen=True, eq=False)
+class FeatureScale:
+    """How given features are brought to rows of about length 1, which ridge regression expects.
+
+    Counts and weights of words (no negative number, half of them zeros) are scaled row by row. Other numbers are
+    standardised by column first, and then all rows are scaled alike.
+    """
+
+    by_row: bool
+    centre: FloatArray  # (n_features,)
+    spread: FloatArray  # (n_features,)
+
+    @classmethod
+    def of(cls, features: Any) -> "FeatureScale":
+        """The scale of the features of training texts, shape (n_texts, n_features)."""
+        n, p = features.shape
+        values = features.data if sp.issparse(features) else np.asarray(features)
+        if not values.size or (np.all(values >= 0.0) and 2 * np.count_nonzero(values) <= n * p):
+            return cls(True, np.zeros(p), np.ones(p))
+        dense = features.toarray() if sp.issparse(features) else np.asarray(features, dtype=np.float64)
+        return cls(False, dense.mean(axis=0), spread(dense) * np.sqrt(p))
+
+    def apply(self, features: Any) -> sp.csr_matrix:
+        """Scaled features, shape (n_texts, n_features)."""
+        if self.by_row:
+            return (
+                sp.csr_matrix(normalize(sp.csr_matrix(features, dtype=np.float64)))
+                if features.shape[1]
+                else (sp.csr_matrix(features.shape))
+            )
+        dense = features.toarray() if sp.issparse(features) else np.asarray(features, dtype=np.float64)
+        return sp.csr_matrix((dense - self.centre) / self.spread)
 
 
 def _presence(counts: sp.csr_matrix) -> sp.csr_matrix:

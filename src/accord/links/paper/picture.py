@@ -7,7 +7,7 @@ import numpy as np
 from accord.data.corpora import convote
 from accord.errors import InputError, MissingDependencyError
 from accord.links.paper.conditions import paper_data
-from accord.links.paper.folds import default_beliefs
+from accord.links.paper.folds import default_row
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["draw_debate"]
@@ -15,7 +15,7 @@ __all__ = ["draw_debate"]
 FOR, AGAINST = "#2a6fbb", "#c8553d"
 
 
-def draw_debate(path: str | Path, *, debate: str) -> Path:
+def draw_debate(path: str | Path, *, debate: str = "052") -> Path:
     """Draw the citations of one debate of the corpus; the file's ending says the format.
 
     Who voted for the bill stands on the left, who voted against it on the right, in the order of the corpus. A line
@@ -35,8 +35,10 @@ def draw_debate(path: str | Path, *, debate: str) -> Path:
         names = ", ".join(sorted(set(condition.debates)))
         raise InputError(f"the debate must be one of the corpus's; {debate!r} is not among {names}.")
     rows = np.flatnonzero(inside)
-    belief = default_beliefs(condition, np.flatnonzero(~inside), rows)[:, 1]
-    votes = condition.codes[rows]
+    others = np.flatnonzero(~inside)
+    model = default_row().fit(y=condition.labels[others], **condition.rows(condition.stance, others))
+    belief = model.predict_proba(**condition.rows(condition.stance, rows))[:, 1]
+    votes = (condition.labels[rows] == "Y").astype(np.int64)
     wrong = (belief >= 0.5) != (votes == 1)
     position = np.full(len(inside), -1)
     position[rows] = np.arange(len(rows))

@@ -19,7 +19,7 @@ from accord.pairs.paper.methods import learn_kernel
 from accord.pairs.paper.results import Results
 from accord.pairs.process.kernel_design import design_kernel
 from accord.pairs.process.kernels import Inputs
-from accord.pairs.process.likelihoods import Preference
+from accord.pairs.process.likelihoods import Ballots, Preference
 from accord.pairs.process.posterior import Prior, Sites, Votes, infer, jittered, solve_lower, start_sites
 from accord.pairs.questions import STRATEGIES, pick_pairs, transfer
 from accord.typing import FloatArray, IntArray
@@ -128,7 +128,7 @@ def simulate(
                 covariance[groups[a][:, None] == groups[left[some]]] = 0.0
                 gain = transfer(mean, variance, *belief.differences(left[some], right[some]), covariance)
             else:
-                gain = STRATEGIES[strategy](mean, variance)
+                gain = STRATEGIES[strategy](Preference(), mean, variance, 0.0)
             new = free[pick_pairs(gain, a, b, n)]
         asked = np.concatenate([asked, new])
 
@@ -153,7 +153,7 @@ class Belief:
     def given(self, left: IntArray, right: IntArray, value: FloatArray) -> "Belief":
         """With these votes, of which the first are those that were known before."""
         seen, place = np.unique(np.concatenate([left, right]), return_inverse=True)
-        votes = Votes(place[: left.size], place[left.size :], value, np.ones(left.size), seen.size)
+        votes = Votes(place[: left.size], place[left.size :], Ballots.of(value), np.ones(left.size), seen.size)
         sites = self.sites.followed_by(start_sites(votes).after(self.sites.precision.size))
         own = self.gram[np.ix_(seen, seen)]
         fits = []

@@ -55,20 +55,20 @@ def raw_hyperparameters(fold: Fold, *, quick: bool = False) -> FloatArray:
 
 def learn_kernel(votes: Comparisons, **settings: Any) -> FloatArray:
     """Hyper-parameters from all votes, in few but thorough rounds."""
-    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4, **settings)
+    ranker = PreferenceRanker(learning_items=None, max_iter=6, tol=2e-4, **{"ties": "half", "ard": False, **settings})
     return ranker.learn_hyperparameters(*votes.xy(), items=votes.items)
 
 
 def gppl(fold: Fold, votes: Comparisons, theta: FloatArray | None, **settings: Any) -> PreferenceRanker:
     """Our default: sums of linear and Matérn kernels over the feature groups, and item effects."""
-    model = PreferenceRanker(hyperparameters=theta, **settings)
+    model = PreferenceRanker(hyperparameters=theta, **{"ties": "half", "ard": False, **settings})
     annotator = None
-    if settings.get("reliability") and votes.annotator is not None and votes.annotators is not None:
+    if votes.annotator is not None and votes.annotators is not None:
         annotator = votes.annotators[votes.annotator]
     return model.fit(*votes.xy(), items=votes.items, annotator=annotator)
 
 
-def published(length_scales: str) -> PreferenceRanker:
+def published(length_scales: str, inference: str = "variational") -> PreferenceRanker:
     """As published: product Matérn 3/2 over all features, 500 inducing points, linearised probit, Gamma noise prior.
 
     ``mlii`` learns one length-scale a feature.
@@ -78,7 +78,8 @@ def published(length_scales: str) -> PreferenceRanker:
         combine="product",
         ard=length_scales == "mlii",
         length_scales=length_scales,
-        inference="variational",
+        inference=inference,
+        ties="half",
         n_inducing=500,
         standardise=False,
         item_effects=False,

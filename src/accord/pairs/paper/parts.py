@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from accord.pairs.paper.active import active_results
 from accord.pairs.paper.ard import published_results
-from accord.pairs.paper.crowd import majority
 from accord.pairs.paper.folds import Fold, classification, ranking, split
 from accord.pairs.paper.methods import BASELINES, Answers, answers, gppl, learn_kernel, raw_hyperparameters
 from accord.pairs.paper.results import Results
@@ -55,10 +54,10 @@ def _crowd_rows(fold: Fold, _: Learnt) -> Results:
     full = fold.train(corpus.crowd_full)
     theta = learn_kernel(full, ties="margin")
     models = {
-        "majority_vote": gppl(fold, majority(full), theta, ties="margin"),
+        "majority_vote": gppl(fold, full, theta, ties="margin", aggregate="majority"),
         "mace": gppl(fold, fold.train(corpus.all), theta, ties="margin"),
-        "gppl_full": gppl(fold, full, theta, ties="margin"),
-        "gppl_reliability": gppl(fold, full, theta, reliability="em"),
+        "gppl_full": gppl(fold, full, theta, ties="margin", reliability="equal"),
+        "gppl_reliability": gppl(fold, full, theta, ties="margin", reliability="learned"),
     }
     return {("crowd", row): _six(fold, answers(model, fold)) for row, model in models.items()}
 

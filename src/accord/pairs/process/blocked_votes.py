@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from accord.pairs.process.kernels import Inputs, Kernel
-from accord.pairs.process.likelihoods import Preference
+from accord.pairs.process.likelihoods import Ballots, Preference
 from accord.pairs.process.posterior import Votes
 from accord.pairs.process.stochastic import CHUNK, StochasticPosterior, VoteProcess, stochastic_posterior
 from accord.scale.blocks import Blocks
@@ -17,8 +17,8 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["ReadVotes", "follow_blocks", "stochastic_inference", "votes_of_items"]
 
 _STEPS, _MOST_EPOCHS = 1000, 5
-# A block as votes: positions left and right, values and weights, in one piece or in several.
-ReadVotes = Callable[[Any], Iterable[tuple[IntArray, IntArray, FloatArray, FloatArray]]]
+# A block as votes: positions left and right, ballots (or values alone) and weights, in one piece or in several.
+ReadVotes = Callable[[Any], Iterable[tuple[IntArray, IntArray, Ballots | FloatArray, FloatArray]]]
 
 
 def stochastic_inference(
@@ -29,6 +29,7 @@ def stochastic_inference(
     votes: Votes,
     likelihood: Preference,
     *,
+    method: str = "auto",
     rng: np.random.Generator,
     batch_size: int = 2000,
     n_epochs: int | None = None,
@@ -41,8 +42,8 @@ def stochastic_inference(
 
     Parameters
     ----------
-    kernel, theta, x, z, votes, likelihood
-        As in :func:`~accord.pairs.process.posterior.infer`.
+    kernel, theta, x, z, votes, likelihood, method
+        As in :func:`~accord.pairs.process.posterior.infer`; ``"variational"`` is the published linearisation.
     rng : numpy.random.Generator
         Deals the votes into batches, once, and their order in every pass.
     batch_size : int
@@ -59,10 +60,10 @@ def stochastic_inference(
     n_votes = votes.left.size
     order = rng.permutation(n_votes)
     blocks = [
-        (votes.left[rows], votes.right[rows], votes.value[rows], votes.weight[rows])
+        (votes.left[rows], votes.right[rows], votes.ballots.take(rows), votes.weight[rows])
         for rows in (order[part] for part in cut(np.ones(n_votes), min(batch_size, CHUNK)))
     ]
-    process = VoteProcess.of(kernel, theta, x, z, likelihood)
+    process = VoteProcess.of(kernel, theta, x, z, likelihood, method)
     with (workers or Workers()).open(blocks, common=(process, _in_memory)) as opened:
         return follow_blocks(
             opened, np.array([len(block[0]) for block in blocks]), process.root, rng=rng, batch_size=batch_size,
@@ -136,8 +137,9 @@ def _block_sums(block: Any, shared: Any, rng: np.random.Generator) -> tuple[Floa
     (process, read), (mean, factor) = shared
     m = len(mean)
     precision, shift = np.zeros((m, m)), np.zeros(m)
-    for left, right, value, weight in read(block):
-        one, other = process.sums(left, right, value, weight, mean, factor)
+    for left, right, said, weight in read(block):
+        ballots = said if isinstance(said, Ballots) else Ballots.of(said, len(process.likelihood.rates))
+        one, other = process.sums(left, right, ballots, weight, mean, factor)
         precision += one
         shift += other
     return precision, shift

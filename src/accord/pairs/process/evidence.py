@@ -15,10 +15,10 @@ from accord.fitting.optimise import Loss, minimise_lbfgs
 from accord.pairs.process.kernels import Block, Inputs, Kernel
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import (
+    Marks,
     Posterior,
     Prepared,
     Prior,
-    Scores,
     Sites,
     Votes,
     gaussian_update,
@@ -55,7 +55,7 @@ class Fit:
 
     theta: FloatArray
     likelihood: Preference
-    scores: Scores | None
+    scores: Marks | None
     voters: Voters | None
     votes: Votes
     prior: Prior
@@ -68,7 +68,7 @@ def evidence_loss(
     prepared: Prepared,
     votes: Votes,
     sites: Sites,
-    scores: Scores | None = None,
+    scores: Marks | None = None,
     *,
     jitter: float = 1e-6,
     shrinkage: Shrinkage | None = None,
@@ -163,7 +163,7 @@ def fit(
     likelihood: Preference,
     learn: str = "mlii",
     learn_bias: bool = False,
-    scores: Scores | None = None,
+    scores: Marks | None = None,
     voters: Voters | None = None,
     sites: Sites | None = None,
     method: str = "auto",
@@ -188,8 +188,7 @@ def fit(
     learn_bias : bool
         Also learn the position bias. A margin is learnt whenever the likelihood has one.
     voters : Voters, optional
-        Learn each voter's rate of random answers; ``votes`` are then the outcomes of the pairs
-        (:meth:`~accord.pairs.process.vote_counts.VoteCounts.every_outcome`), weighed by :class:`Voters`.
+        Learn each voter's rate of random answers.
     max_outer, inner_iter, tol
         Most alternations, L-BFGS steps in each, and the relative change of the bound at which they stop. (Length-scales
         of features that do not matter drift for ever; the bound stands still.)
@@ -199,10 +198,10 @@ def fit(
     is_variance = kernel.is_variance
     prepared = prepare(kernel, x, z, votes)
     bounds = [(-9.0, 9.0)] * kernel.n_parameters
-    margin = likelihood.margin is not None
+    margin = likelihood.margin > 0.0
 
     # θ, sites, likelihood, scores, voters, votes, and the last θ that raised the bound with its bound
-    State = tuple[FloatArray, Sites, Preference, Scores | None, Voters | None, Votes, float, FloatArray]
+    State = tuple[FloatArray, Sites, Preference, Marks | None, Voters | None, Votes, float, FloatArray]
 
     def step(state: State) -> State:
         theta, now, like, marks, people, counted, reached, best = state
@@ -212,13 +211,13 @@ def fit(
             posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=3, tol=bound_tol)
             now = posterior.sites
             if people is not None:
-                people, weight = people.update(like, posterior.vote_mean, posterior.vote_variance)
-                counted = replace(counted, weight=weight)
+                people = people.update(like, posterior.vote_mean, posterior.vote_variance, counted)
+                counted = replace(counted, ballots=replace(counted.ballots, share=people.row_shares()))
         if learn_bias or margin:
             like = like.refit(
                 posterior.vote_mean,
                 posterior.vote_variance,
-                counted.value,
+                counted.ballots,
                 counted.weight,
                 bias=learn_bias,
                 margin=margin,
@@ -240,12 +239,12 @@ def fit(
     def change(old: State, new: State) -> float:
         moved = [abs(new[2].bias - old[2].bias)]
         if margin:
-            moved.append(abs((new[2].margin or 0.0) - (old[2].margin or 0.0)))
+            moved.append(abs(new[2].margin - old[2].margin))
         if new[3] is not None and old[3] is not None:
             moved.append(abs(np.log(new[3].slope / old[3].slope)))
             moved.append(abs(np.log(new[3].noise / old[3].noise)))
         if new[4] is not None and old[4] is not None:
-            moved.append(float(np.abs(new[4].error - old[4].error).mean()))
+            moved.append(float(np.abs(new[4].belief - old[4].belief).mean()))
         # A hundredth of a unit in the likelihood's own parameters counts like a thousandth of the bound.
         if learn == "gamma":
             moved.append(float(np.abs(new[0] - old[0]).max()))

@@ -10,7 +10,7 @@ from accord.pairs.process.kernels import FAMILIES, Factor, Inputs, Kernel, Term
 from accord.pairs.process.length_scales import half_mean_square, median_by_feature, median_distance
 from accord.typing import FloatArray
 
-__all__ = ["design_kernel", "parameter_table", "starting_point"]
+__all__ = ["design_kernel", "isotropic_start", "parameter_table", "starting_point"]
 
 
 def _families(spec: str) -> list[str]:
@@ -84,6 +84,20 @@ def starting_point(kernel: Kernel) -> FloatArray:
     theta = np.zeros(kernel.n_parameters)
     theta[kernel.is_variance] = -np.log(len(kernel.terms))
     return theta
+
+
+def isotropic_start(plain: Kernel, theta: FloatArray, ard: Kernel) -> FloatArray:
+    """θ of a kernel with one length-scale a feature that equals the kernel with one a group at ``theta``."""
+    found, at = [], 0
+    for term, wider in zip(plain.terms, ard.terms, strict=True):
+        found.append(theta[at : at + 1])
+        at += 1
+        for factor, many in zip(term.factors, wider.factors, strict=True):
+            found.append(
+                np.repeat(theta[at : at + factor.n_parameters], many.n_parameters if factor.n_parameters else 0)
+            )
+            at += factor.n_parameters
+    return np.concatenate(found)
 
 
 def parameter_table(kernel: Kernel, theta: FloatArray, names: Sequence[str]) -> dict[str, list[Any]]:

@@ -48,7 +48,7 @@ def leave_group_out_loss(
     score = prior.design @ posterior.mean
     total = weight = 0.0
     vote_group = np.where(groups[votes.left] == groups[votes.right], groups[votes.left], -1)
-    decided = votes.value != 0.5
+    decided = votes.ballots.value != 0.5
     for group in np.unique(vote_group[vote_group >= 0]):
         rows = np.flatnonzero(groups == group)
         mine = np.flatnonzero((vote_group == group) & decided)
@@ -65,7 +65,7 @@ def leave_group_out_loss(
         i, j = place[votes.left[mine]], place[votes.right[mine]]
         variance = np.maximum(cov[i, i] + cov[j, j] - cov[i, j] - cov[j, i], 0.0)
         p = likelihood.probability(mean[i] - mean[j], variance)
-        chosen = np.where(votes.value[mine] == 1.0, p[:, 0], p[:, 2]) / (p[:, 0] + p[:, 2])
+        chosen = np.where(votes.ballots.value[mine] == 1.0, p[:, 0], p[:, 2]) / (p[:, 0] + p[:, 2])
         total -= float(votes.weight[mine] @ np.log(np.maximum(chosen, 1e-12)))
         weight += float(votes.weight[mine].sum())
     return total / weight

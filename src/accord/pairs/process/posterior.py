@@ -21,14 +21,14 @@ from numba import njit
 from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import cholesky
 from accord.pairs.process.kernels import Block, Inputs, Kernel
-from accord.pairs.process.likelihoods import LINEARISATIONS, Preference
-from accord.typing import FloatArray, IntArray
+from accord.pairs.process.likelihoods import LINEARISATIONS, Ballots, Preference
+from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
+    "Marks",
     "Posterior",
     "Prepared",
     "Prior",
-    "Scores",
     "Sites",
     "Votes",
     "gaussian_update",
@@ -43,16 +43,16 @@ __all__ = [
     "sum_by",
 ]
 
-_SMALL = 1e-10
+_SMALL, _LEAST_CURVE = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes between items, as positions; equal votes may be collapsed into one with their summed weight."""
+    """Votes between items, as positions; equal votes may be collapsed into one row with their summed weight."""
 
     left: IntArray  # (n_votes,)
     right: IntArray  # (n_votes,)
-    value: FloatArray  # (n_votes,) 1, ½ or 0
+    ballots: Ballots
     weight: FloatArray  # (n_votes,)
     n_items: int
 
@@ -61,20 +61,24 @@ class Votes:
         return Votes(
             np.append(self.left, more.left),
             np.append(self.right, more.right),
-            np.append(self.value, more.value),
+            self.ballots.followed_by(more.ballots),
             np.append(self.weight, more.weight),
             self.n_items,
         )
 
-    def inside(self, rows: IntArray) -> "Votes":
+    def take(self, rows: IntArray | BoolArray) -> "Votes":
+        """Some of the votes; the items stay."""
+        return Votes(self.left[rows], self.right[rows], self.ballots.take(rows), self.weight[rows], self.n_items)
+
+    def between(self, items: IntArray) -> "Votes":
         """The votes between the items at some positions (sorted), renumbered."""
-        kept = np.isin(self.left, rows) & np.isin(self.right, rows)
-        left, right = np.searchsorted(rows, self.left[kept]), np.searchsorted(rows, self.right[kept])
-        return Votes(left, right, self.value[kept], self.weight[kept], rows.size)
+        part = self.take(np.isin(self.left, items) & np.isin(self.right, items))
+        left, right = np.searchsorted(items, part.left), np.searchsorted(items, part.right)
+        return replace(part, left=left, right=right, n_items=items.size)
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Marks:
     """Absolute scores: score = offset + slope · f_item + noise."""
 
     item: IntArray  # (n_scores,)
@@ -83,7 +87,7 @@ class Scores:
     slope: float = 1.0
     noise: float = 1.0  # variance
 
-    def refit(self, mean: FloatArray, variance: FloatArray) -> "Scores":
+    def refit(self, mean: FloatArray, variance: FloatArray) -> "Marks":
         """Offset, slope and noise that fit the scores best under f_item ~ N(mean, variance).
 
         A slope that would turn the votes upside down is held at a small positive number.
@@ -176,7 +180,7 @@ def prepare(kernel: Kernel, x: Inputs, z: Inputs | None, votes: Votes) -> Prepar
 
 
 def make_prior(
-    prepared: Prepared, theta: FloatArray, votes: Votes, scores: Scores | None = None, *, jitter: float = 1e-6
+    prepared: Prepared, theta: FloatArray, votes: Votes, scores: Marks | None = None, *, jitter: float = 1e-6
 ) -> Prior:
     """The whitened process at parameters ``theta``."""
     n_scores = 0 if scores is None else scores.item.size
@@ -202,7 +206,7 @@ def sum_by(index: IntArray, weight: FloatArray, n: int) -> FloatArray:
     return np.bincount(index, weight, n).astype(np.float64)
 
 
-def item_sites(votes: Votes, sites: Sites, scores: Scores | None) -> tuple[sp.csr_array, FloatArray]:
+def item_sites(votes: Votes, sites: Sites, scores: Marks | None) -> tuple[sp.csr_array, FloatArray]:
     """All sites as one sparse precision T₂ over the items and one vector T₁."""
     a, b, n, w = votes.left, votes.right, votes.n_items, sites.precision
     diagonal = sum_by(a, w, n) + sum_by(b, w, n)
@@ -218,11 +222,13 @@ def item_sites(votes: Votes, sites: Sites, scores: Scores | None) -> tuple[sp.cs
 
 def start_sites(votes: Votes) -> Sites:
     """Sites of a vote between items of equal score."""
-    return Sites(0.3 * votes.weight, 0.6 * votes.weight * (votes.value - 0.5))
+    # A voter who may answer at random says the less.
+    attentive = votes.weight * votes.ballots.share[:, 0]
+    return Sites(0.3 * attentive + 1e-6, 0.6 * attentive * (votes.ballots.value - 0.5))
 
 
 def gaussian_update(
-    prior: Prior, votes: Votes, sites: Sites, scores: Scores | None
+    prior: Prior, votes: Votes, sites: Sites, scores: Marks | None
 ) -> tuple[FloatArray, FloatArray, sp.csr_array, FloatArray]:
     """m, the factor of C, T₂ and T₁ for given sites."""
     precision, shift = item_sites(votes, sites, scores)
@@ -240,7 +246,7 @@ def infer(
     likelihood: Preference,
     *,
     method: str = "auto",
-    scores: Scores | None = None,
+    scores: Marks | None = None,
     sites: Sites | None = None,
     max_iter: int = 50,
     tol: float = 1e-4,
@@ -257,7 +263,7 @@ def infer(
     votes : Votes
     likelihood : Preference
     method : {"auto", "variational", "laplace"}
-    scores : Scores, optional
+    scores : Marks, optional
     sites : Sites, optional
         Where to start; a warm start makes a refit cheap.
     max_iter : int
@@ -273,7 +279,9 @@ def infer(
         f = design @ mean
         carried = marginal[a] + marginal[b] - 2.0 * pair_dots(np.ascontiguousarray(half), a, b)
         difference, variance = f[a] - f[b], np.maximum(prior.residual + carried, _SMALL)
-        value, slope, curve = linearise(likelihood, difference, variance, votes.value)
+        value, slope, curve = linearise(likelihood, difference, variance, votes.ballots)
+        # The probability of a vote that may be random is not log-concave; a site is never of negative precision.
+        curve = np.maximum(curve, _LEAST_CURVE)
         target = Sites(votes.weight * curve, votes.weight * (slope + curve * difference))
         bound = float(votes.weight @ value)
         # KL(q(v) ‖ N(0, I)) = ½ (mᵀm + tr C⁻¹ − M + log |C|), M − tr C⁻¹ = tr(T₂ A C⁻¹ Aᵀ)

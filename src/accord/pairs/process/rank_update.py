@@ -79,7 +79,7 @@ def add_votes(
     def slopes(mean: FloatArray) -> tuple[FloatArray, FloatArray]:
         f = design @ mean
         difference = f[a] - f[b]
-        return difference, weight * expectation(likelihood, difference, spread, everyone.value)[1]
+        return difference, weight * expectation(likelihood, difference, spread, everyone.ballots)[1]
 
     def climb(mean: FloatArray) -> FloatArray:
         # ∂ bound / ∂ m = Aᵀ Σ ± slope − m, and C is about minus its curvature
@@ -123,7 +123,8 @@ def _new_sites(
 
     def step(state: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         difference, variance = joint(Sites(*state))
-        _, slope, curve = expectation(likelihood, difference, variance, votes.value)
+        _, slope, curve = expectation(likelihood, difference, variance, votes.ballots)
+        curve = np.maximum(curve, 1e-6)
         # Half-way steps: whole ones can swing to and fro where the prior is wide.
         return (
             0.5 * (state[0] + votes.weight * curve),

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from accord.engines.numerics import cholesky
 from accord.pairs.process.kernels import Inputs, Kernel
-from accord.pairs.process.posterior import pair_dots, solve_lower
+from accord.pairs.process.posterior import jittered, pair_dots, solve_lower
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["Scorer"]
+
+# A variance below this share of the prior's counts as carried by the inducing points.
+_CARRIED, _MOST_RESIDUAL = 1e-4, 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,32 @@ class Scorer:
         prior = self.kernel.diagonal(self.theta, x)
         explained = np.einsum("ij,ij->i", design, design) - np.einsum("ij,ij->i", half, half)
         return np.maximum(prior - explained, 0.0)
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draws of v, shape (n_draws, m), and the scale of the prior that goes with each, which is 1."""
+        noise = rng.standard_normal((self.mean.size, n_draws))
+        return (self.mean[:, None] + solve_lower(self.factor, noise, transposed=True)).T, np.ones(n_draws)
+
+    def draw_scores(self, x: Inputs, whitened: FloatArray, scale: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Joint draws of the items' scores for draws of v, shape (n_draws, n_items).
+
+        What the inducing points do not carry is added: jointly for up to ``_MOST_RESIDUAL`` items, item by item above.
+        """
+        design = solve_lower(self.root, self.kernel.block(x, self.points).value(self.theta).T).T
+        draws = whitened @ design.T
+        own = self.kernel.diagonal(self.theta, x)
+        left = own - np.einsum("ij,ij->i", design, design)
+        open_ = np.flatnonzero(left > _CARRIED * own)
+        if open_.size > _MOST_RESIDUAL:
+            noise = rng.standard_normal((len(draws), open_.size)) * np.sqrt(left[open_])
+        elif open_.size:
+            rest = x.take(open_)
+            block = self.kernel.block(rest).value(self.theta) - design[open_] @ design[open_].T
+            noise = rng.standard_normal((len(draws), open_.size)) @ cholesky(jittered(block, 1e-6)).T
+        else:
+            return draws
+        draws[:, open_] += scale[:, None] * noise
+        return draws
 
     def covariance(self, x: Inputs) -> FloatArray:
         """Posterior covariance of the items' scores, shape (n_items, n_items)."""

@@ -14,7 +14,7 @@ import scipy.linalg
 
 from accord.engines.numerics import cholesky
 from accord.pairs.process.kernels import Inputs, Kernel
-from accord.pairs.process.likelihoods import Preference, expectation
+from accord.pairs.process.likelihoods import LINEARISATIONS, Ballots, Preference
 from accord.pairs.process.posterior import jittered, solve_lower
 from accord.typing import FloatArray, IntArray
 
@@ -44,14 +44,17 @@ class VoteProcess:
     z: Inputs  # the inducing points
     root: FloatArray  # (m, m) factor of K_zz
     likelihood: Preference
+    method: str = "auto"  # how a vote becomes a Gaussian site
 
     @classmethod
-    def of(cls, kernel: Kernel, theta: FloatArray, x: Inputs, z: Inputs, likelihood: Preference) -> "VoteProcess":
+    def of(
+        cls, kernel: Kernel, theta: FloatArray, x: Inputs, z: Inputs, likelihood: Preference, method: str = "auto"
+    ) -> "VoteProcess":
         """The process with the factor of its inducing points."""
-        return cls(kernel, theta, x, z, cholesky(jittered(kernel.block(z).value(theta), 1e-6)), likelihood)
+        return cls(kernel, theta, x, z, cholesky(jittered(kernel.block(z).value(theta), 1e-6)), likelihood, method)
 
     def sums(
-        self, left: IntArray, right: IntArray, value: FloatArray, weight: FloatArray, mean: FloatArray,
+        self, left: IntArray, right: IntArray, ballots: Ballots, weight: FloatArray, mean: FloatArray,
         factor: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Σ w a aᵀ and Σ s a over votes, with a the difference of two rows of A and w, s a vote's Gaussian site.
@@ -60,7 +63,8 @@ class VoteProcess:
         ----------
         left, right : int array of shape (n_votes,)
             Positions of the items.
-        value, weight : array of shape (n_votes,)
+        ballots : Ballots
+        weight : array of shape (n_votes,)
         mean, factor : arrays of shape (m,), (m, m)
             Where the sites are taken: q(v) = N(mean, (factor factorᵀ)⁻¹).
         """
@@ -68,13 +72,13 @@ class VoteProcess:
         precision, shift = np.zeros((m, m)), np.zeros(m)
         for first in range(0, left.size, CHUNK):
             part = slice(first, first + CHUNK)
-            one, other = self._chunk(left[part], right[part], value[part], weight[part], mean, factor)
+            one, other = self._chunk(left[part], right[part], ballots.take(part), weight[part], mean, factor)
             precision += one
             shift += other
         return precision, shift
 
     def _chunk(
-        self, a: IntArray, b: IntArray, value: FloatArray, weight: FloatArray, mean: FloatArray, factor: FloatArray
+        self, a: IntArray, b: IntArray, ballots: Ballots, weight: FloatArray, mean: FloatArray, factor: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         kernel, theta = self.kernel, self.theta
         seen, place = np.unique(np.concatenate([a, b]), return_inverse=True)
@@ -88,7 +92,8 @@ class VoteProcess:
         residual = own[i] + own[j] - 2.0 * between - np.einsum("ij,ij->i", rows, rows)
         difference = rows @ mean
         variance = np.maximum(residual, 0.0) + np.einsum("ij,ij->j", half, half) + 1e-10
-        _, slope, curve = expectation(self.likelihood, difference, variance, value)
+        _, slope, curve = LINEARISATIONS[self.method](self.likelihood, difference, variance, ballots)
+        curve = np.maximum(curve, 1e-6)
         return rows.T @ (rows * (weight * curve)[:, None]), rows.T @ (weight * (slope + curve * difference))
 
 

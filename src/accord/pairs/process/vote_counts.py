@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from accord.pairs.process.likelihoods import Ballots
 from accord.pairs.process.posterior import Sites, Votes, start_sites
 from accord.typing import FloatArray, IntArray
 
@@ -17,59 +18,41 @@ class VoteCounts:
     left: IntArray  # (n_distinct,)
     right: IntArray  # (n_distinct,)
     value: FloatArray  # (n_distinct,)
+    side: IntArray  # (n_distinct,)
     weight: FloatArray  # (n_distinct,)
     row: IntArray  # (n_raw,)
     raw_weight: FloatArray  # (n_raw,)
 
-    def votes(self, items: IntArray) -> Votes:
-        """The votes as positions in a sorted list of items."""
+    def votes(self, items: IntArray, share: FloatArray | None = None) -> Votes:
+        """The votes as positions in a sorted list of items; ``share`` as in :class:`Ballots`."""
         left, right = np.searchsorted(items, self.left), np.searchsorted(items, self.right)
-        return Votes(left, right, self.value, self.weight, items.size)
+        share = np.ones((self.value.size, 1)) if share is None else share
+        return Votes(left, right, Ballots(self.value, self.side.astype(np.float64), share), self.weight, items.size)
 
     @property
     def key(self) -> IntArray:
         """One number a distinct vote, shape (n_distinct,)."""
-        twice = (2.0 * self.value).astype(np.int64)
-        return (self.left.astype(np.int64) << 33) + (self.right.astype(np.int64) << 2) + twice
-
-    def every_outcome(self, outcomes: FloatArray) -> tuple["VoteCounts", IntArray]:
-        """One row for every outcome of every pair, whether anybody voted so or not, and each raw vote's pair.
-
-        The rows of a pair follow one another in the order of ``outcomes``, which ascends; weights and ``row`` are those
-        of votes that are among the outcomes (else −1).
-        """
-        pair_key = self.key >> 2
-        _, first, pair = np.unique(pair_key, return_index=True, return_inverse=True)
-        n, k = first.size, outcomes.size
-        place = np.minimum(np.searchsorted(outcomes, self.value), k - 1)
-        among = outcomes[place] == self.value
-        new = np.where(among, pair * k + place, -1)
-        weight = np.bincount(new[among], self.weight[among], n * k).astype(np.float64)
-        rows = VoteCounts(
-            np.repeat(self.left[first], k),
-            np.repeat(self.right[first], k),
-            np.tile(outcomes, n),
-            weight,
-            new[self.row],
-            self.raw_weight,
-        )
-        return rows, pair[self.row]
+        answer = (2.0 * self.value).astype(np.int64) + 4 * (self.side.astype(np.int64) + 1)
+        return (self.left.astype(np.int64) << 34) + (self.right.astype(np.int64) << 4) + answer
 
 
 def count_votes(
-    left: IntArray, right: IntArray, value: FloatArray, weight: FloatArray | None, *, oriented: bool
+    left: IntArray, right: IntArray, value: FloatArray, weight: FloatArray | None, side: IntArray | None = None
 ) -> VoteCounts:
-    """Count equal votes. Unless ``oriented`` (left and right differ, for a position bias), sides are put in order."""
+    """Count equal votes; of each pair the item of the lower number is called left.
+
+    ``side`` is 1 where the left item was shown on the left, −1 where the right one was; without it sides do not matter.
+    """
     left, right, value = left.astype(np.int64), right.astype(np.int64), value.astype(np.float64)
     raw = np.ones(left.size) if weight is None else weight.astype(np.float64)
-    if not oriented:
-        swap = left > right
-        left, right = np.where(swap, right, left), np.where(swap, left, right)
-        value = np.where(swap, 1.0 - value, value)
-    counts = VoteCounts(left, right, value, raw, np.arange(left.size), raw)
+    sides = np.zeros(left.size, dtype=np.int64) if side is None else side.astype(np.int64)
+    swap = left > right
+    left, right = np.where(swap, right, left), np.where(swap, left, right)
+    value, sides = np.where(swap, 1.0 - value, value), np.where(swap, -sides, sides)
+    counts = VoteCounts(left, right, value, sides, raw, np.arange(left.size), raw)
     _, first, row = np.unique(counts.key, return_index=True, return_inverse=True)
     total = np.bincount(row, raw, first.size).astype(np.float64)
-    return VoteCounts(left[first], right[first], value[first], total, row, raw)
+    return VoteCounts(left[first], right[first], value[first], sides[first], total, row, raw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +62,11 @@ class SiteMemory:
     key: IntArray  # (n_sites,) sorted
     precision: FloatArray  # (n_sites,)
     shift: FloatArray  # (n_sites,)
+
+    @classmethod
+    def nothing(cls) -> "SiteMemory":
+        """Before there was an inference."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     @classmethod
     def of(cls, counts: VoteCounts, sites: Sites, weight: FloatArray) -> "SiteMemory":

@@ -7,7 +7,6 @@ import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
 
-from accord.pairs.stability import win_probability
 from accord.store import judgements as kept
 from accord.store import projects
 from accord.store.database import Connection
@@ -15,13 +14,13 @@ from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Access, Key, Studio, Viewer
 from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
+from accord.workflows.rank import stability_sentences
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
 _PAGE = 100
-_Z90 = 1.6448536
 Offset = Annotated[int, Query(ge=0, lt=2**31)]
 
 
@@ -84,8 +83,7 @@ def _percent(share: float | None) -> str:
 def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
     """The text, with the words marked that the model would highlight."""
     text = _title(item, row)
-    spans = [tuple(map(int, span.split(":"))) for span in str(row.get("highlights") or "").split()]
-    return _pieces(text, [(a, b) for a, b in spans if 0 <= a < b <= len(text)])
+    return _pieces(text, [(a, b) for a, b, _ in row.get("highlights") or [] if 0 <= a < b <= len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
@@ -111,22 +109,21 @@ def _ranking(
     least, most = summary.get("least", 0.0), summary.get("most", 1.0)
     grouped: dict[str, list[dict[str, Any]]] = {}
     for row in shown:
-        item = texts.get(row["key"])
-        grouped.setdefault((item.group_id if item else None) or "", []).append(row)
+        grouped.setdefault(str(row.get("group") or ""), []).append(row)
     groups = []
     for name, members in grouped.items():
-        drawn = []
-        for place, row in enumerate(members):
-            drawn.append(
-                {
-                    **row,
-                    "text": _title(texts.get(row["key"]), row),
-                    "svg": interval_svg(row["score"], row["low"], row["high"], least, most),
-                    "tier_start": place == 0 or members[place - 1]["tier"] != row["tier"],
-                    "beats_next": _beats(row, members[place + 1]) if place + 1 < len(members) else "",
-                    "p_best": row.get("p_best") or 0.0,
-                }
-            )
+        drawn = [
+            {
+                **row,
+                "text": _title(texts.get(row["key"]), row),
+                "svg": interval_svg(row["score"], row["low"], row["high"], least, most),
+                "tier_start": place == 0 or members[place - 1]["tier"] != row["tier"],
+                "ranks": _range(row.get("rank_low"), row.get("rank_high")),
+                "wins": f"{row['wins']:.0f} in 100" if row.get("wins") is not None else "",
+                "p_best": row.get("p_best") or 0.0,
+            }
+            for place, row in enumerate(members)
+        ]
         groups.append({"name": name, "rows": drawn})
     warnings = []
     if summary.get("missing_joins"):
@@ -136,12 +133,6 @@ def _ranking(
             "the order between the parts comes from the model alone."
         )
     settled = float(summary.get("settled", 0.0))
-    left = summary.get("votes_left")
-    if summary.get("is_stable"):
-        sentence = f"Yes. The order of {100 * settled:.0f} % of all pairs of texts is sure (9 in 10 or better)."
-    else:
-        sentence = f"Not yet. The order of {100 * settled:.0f} % of all pairs of texts is sure; stable means 80 %."
-        sentence += f" About {float(f'{left:.2g}'):,.0f} more votes should do." if left else ""
     return render(
         request,
         "ranking.html",
@@ -149,16 +140,16 @@ def _ranking(
         here="results",
         groups=groups,
         warnings=warnings,
-        stability=sentence,
+        stability=stability_sentences(summary),
         stability_bar=share_svg(settled, f"{100 * settled:.0f} % settled"),
         **common,
     )
 
 
-def _beats(row: dict[str, Any], after: dict[str, Any]) -> str:
-    deviations = [(r["high"] - r["low"]) / (2 * _Z90) for r in (row, after)]
-    often = float(win_probability(np.array(row["score"]), np.array(after["score"]), np.square(deviations).sum()))
-    return f"would beat the next about {10 * often:.0f} times in 10"
+def _range(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f"{low:.0f}" if low == high else f"{low:.0f}–{high:.0f}"
 
 
 @router.get("/texts")

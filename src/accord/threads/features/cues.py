@@ -19,8 +19,8 @@ _WORD_PATTERNS = {
     word: re.compile(rf"\b{'(?:okay|ok)' if word == 'okay' else word}\b", re.IGNORECASE) for word in _WORDS
 }
 _THANKS = re.compile(r"\b(?:thanks?|thankyou|thanx|thnx|thx|tnx|tks|appreciat\w*)\b", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
-_URL = re.compile(r"https?://|www\.|\b[\w-]+\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.+-]@[\w-]+\.[\w.]")  # each search is linear: nothing long stands before a fixed sign
+_URL = re.compile(r"https?://|www\.|\w-*\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
 _REPEATED = re.compile(r"(\S)\1\1")
 _LONG_WORD = re.compile(r"[^\W\d_]{15,}")
 _STARTS_YES = re.compile(r"^\W*(?:yes|yeah|yep|yup)\b", re.IGNORECASE)

@@ -15,7 +15,7 @@ from accord.typing import BoolArray, IntArray
 
 __all__ = ["Tokens", "clean_text", "ngram_counts", "tokenise"]
 
-_TAG = re.compile(r"<[^<>]{1,400}>|\[img_assist[^\]]*\]")
+_TAG = re.compile(r"<[^<>]{1,400}>|\[img_assist[^\[\]]*\]")
 _REPLY_SUBJECT = re.compile(r"^\s*re\s*:\s*", re.IGNORECASE)
 _REPEATED_MARK = re.compile(r"([!?.])(?:\s*\1)+")
 _REPEATED_LETTER = re.compile(r"([^\W\d_])\1{2,}")

@@ -2,10 +2,9 @@
 
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from heapq import heapify, heapreplace
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ import pyarrow.compute as pc
 from accord.data.project import Project
 from accord.data.tables import plain
 from accord.errors import InputError
-from accord.pairs.stability import pieces, stability
+from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.projects import StoredProject
+from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.exchange import project_of
 from accord.workflows.kinds import task_of
@@ -124,7 +124,7 @@ def _results(model: Any, project: Project) -> tuple[pd.DataFrame, dict[str, Any]
     """One row of results a text (or aspect of a text), and what is said of the whole."""
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
-    return frame, _summary(project, frame) if project.kind == "pairs" else {}
+    return frame, _summary(model, project, frame) if project.kind == "pairs" else {}
 
 
 def _rows(frame: pd.DataFrame, keys: Mapping[str, int]) -> Iterator[dict[str, Any]]:
@@ -148,25 +148,15 @@ def _one_row_a_text(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield text
 
 
-def _summary(project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
-    votes = project.comparisons()
-    items = votes.items
-    groups = None if items.groups is None else items.groups.astype(str)[items.positions(ranking["item_id"].to_numpy())]
-    state = stability(
-        ranking["score"].to_numpy(),
-        ranking["low"].to_numpy(),
-        ranking["high"].to_numpy(),
-        n_votes=votes.n_votes,
-        groups=groups,
-    )
-    return {
-        "settled": state.settled,
-        "is_stable": state.is_stable,
-        "votes_left": None if state.votes_left is None or np.isinf(state.votes_left) else round(state.votes_left),
-        "missing_joins": pieces(votes),
-        "least": float(ranking["low"].min()),
-        "most": float(ranking["high"].max()),
-    }
+def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, Any]:
+    """How settled the ranking is; what is not finite is left out."""
+    wanted = project.settings.get("stop", {})
+    state = model.stability(project.items(), top=int(wanted.get("top", 1)), sure=float(wanted.get("sure", 0.95)))
+    figures = {name: value for name, value in asdict(state).items() if value is not None and np.isfinite(value)}
+    people = model.annotators_
+    voters = [] if people is None else people.to_dict("records")
+    ends = {"least": float(ranking["low"].min()), "most": float(ranking["high"].max())}
+    return {**figures, **ends, "missing_joins": pieces(project.comparisons()), "voters": voters}
 
 
 def _choose(
@@ -198,14 +188,8 @@ def _choose_pairs(
     frame = project.frames()["items"]
     for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
         groups.setdefault(group, []).append(keys[item_id])
-    pools = [pool for pool in groups.values() if len(pool) > 1]
-    sizes = [len(pool) * (len(pool) - 1) / 2 for pool in pools]
-    n_pairs = sum(sizes)
-    if not n_pairs:
-        return []
-    cumulated = list(accumulate(sizes))
     informative: list[tuple[int, int]] = []
-    if model is not None:
+    if model is not None and any(len(pool) > 1 for pool in groups.values()):
         task = task_of("pairs")
         asked = task.must(task.ask, "ask")(model, project, size)
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
@@ -215,60 +199,22 @@ def _choose_pairs(
         .query("kind == 'pair'")[["item_id", "other_id"]]
         .itertuples(index=False, name=None)
     ]
-    sources: dict[str, Sequence[tuple[int, int]]] = {"informative": informative, "repeat": voted}
-    shares = {
-        way: share for way, share in mix.items() if share > 0 and (way in {"random", "coverage"} or sources.get(way))
-    }
-    if not shares:
-        shares = {"random": 1.0}
-    total = sum(shares.values())
-    likely = {frozenset(pair): 1.0 / len(informative) for pair in informative}
+    drawn = PairMix(list(groups.values()), counts, informative, voted, mix)
+    if not drawn.n_pairs:
+        return []
     queue: list[dict[str, Any]] = []
     taken: set[frozenset[int]] = set()
-    fewest = [_Fewest(pool, counts, rng) for pool in pools]
     for _ in range(4 * size):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        if way in sources:
-            pair = list(rng.choice(sources[way]))
-        else:
-            (place,) = rng.choices(range(len(pools)), cum_weights=cumulated)
-            pair = rng.sample(pools[place], 2)
-            if way == "coverage":  # the text of this group with the fewest votes, against a random other
-                first = fewest[place].next()
-                pair = [first, pair[0] if pair[0] != first else pair[1]]
-        unordered = frozenset(pair)
-        if unordered in taken:
+        way, pair = drawn.draw(rng)
+        if frozenset(pair) in taken:
             continue
-        taken.add(unordered)
-        propensity = (
-            shares.get("random", 0.0) / n_pairs + shares.get("informative", 0.0) * likely.get(unordered, 0.0)
-        ) / total
-        queue.append(
-            {"item": pair[0], "other": pair[1], "strategy": way, "propensity": propensity if propensity > 0 else None}
-        )
-        if len(queue) == min(size, n_pairs):
+        taken.add(frozenset(pair))
+        row = {"item": pair[0], "other": pair[1], "strategy": way, "propensity": drawn.propensity(pair)}
+        drawn.count(pair)
+        queue.append(row)
+        if len(queue) == min(size, drawn.n_pairs):
             break
     return queue
-
-
-class _Fewest:
-    """The texts of a group by their number of votes, fewest first, in random order among equals.
-
-    Each is given once before any is given again with one vote more.
-    """
-
-    def __init__(self, pool: Sequence[int], counts: Mapping[int, int], rng: random.Random) -> None:
-        self._pool, self._counts, self._rng = pool, counts, rng
-        self._heap: list[tuple[int, float, int]] | None = None
-
-    def next(self) -> int:
-        """The text with the fewest votes; it counts one more from now on."""
-        if self._heap is None:  # only groups that are drawn are sorted
-            self._heap = [(self._counts.get(key, 0), self._rng.random(), key) for key in self._pool]
-            heapify(self._heap)
-        n, _, key = self._heap[0]
-        heapreplace(self._heap, (n + 1, self._rng.random(), key))
-        return key
 
 
 def _choose_texts(

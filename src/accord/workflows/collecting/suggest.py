@@ -151,7 +151,7 @@ def _suggest_pairs(
     task = task_of("pairs")
     table = task.must(task.compare, "compare")(saved.model, read, pairs)
     answers = [dict(_NOTHING) for _ in tasks]
-    for name, left, undecided in zip(frame["judgement_id"], table["p_left"], table["p_undecided"], strict=True):
+    for name, left, undecided in zip(frame["judgement_id"], table["p.left"], table["p.undecided"], strict=True):
         right = 1.0 - left - undecided
         value = {"selected": "left" if left >= right else "right"}
         score = float(max(left, right))
@@ -167,17 +167,18 @@ def _label_answer(row: Mapping[str, Any], text: str, questions: Questions) -> Ma
         return _NOTHING
     results = [questions.result(name, {"choices": [label]}, id="accord", score=score)]
     if questions.spans is not None:
-        results += _marks(str(row.get("highlights") or ""), text, label, questions, questions.spans)
+        results += _marks(row.get("highlights") or [], label, questions, questions.spans)
     return {"result": results, "score": score}
 
 
-def _marks(highlights: str, text: str, label: str, questions: Questions, name: str) -> list[dict[str, Any]]:
+def _marks(
+    highlights: Sequence[tuple[int, int, str]], label: str, questions: Questions, name: str
+) -> list[dict[str, Any]]:
     offered = questions.config.controls[name].values
     marked = label if label in offered else offered[0] if offered else label
     results = []
-    for place, span in enumerate(highlights.split()):
-        start, end = map(int, span.split(":"))
-        value = {"start": start, "end": end, "text": text[start:end], "labels": [marked]}
+    for place, (start, end, quote) in enumerate(highlights):
+        value = {"start": start, "end": end, "text": quote, "labels": [marked]}
         results.append(questions.result(name, value, id=f"accord-{place}"))
     return results
 

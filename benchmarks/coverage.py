@@ -1,0 +1,144 @@
+"""Do rankings keep what they say? Simulated votes with known truth, ranked by the default settings.
+
+Of every problem: how often the 90 % intervals of scores and of ranks hold the truth, in how many runs any statement
+across tiers is wrong, the log loss of attentive votes with and without learning about voters, and the rates of random
+answers that are learnt of honest and of random voters.
+
+    python benchmarks/coverage.py [runs] [part of a name]
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, ndtr
+
+from accord import PreferenceRanker
+from accord.data.documents import Items
+
+# P(vote) = Φ(z/√2) ≈ σ(1.702 z/√2): what a difference in log odds is on the scale of the noise.
+_PROBIT = float(np.sqrt(2.0)) / 1.702
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Votes of some voters on items whose scores are drawn from a normal distribution."""
+
+    name: str
+    n_items: int
+    n_votes: int
+    n_voters: int
+    spread: float = 1.0
+    n_random: int = 0
+    margin: float = 0.0
+    bias: float = 0.0
+    n_groups: int = 1
+    logistic: bool = False  # Bradley–Terry votes
+
+    def variants(self) -> Iterator["Problem"]:
+        """Honest voters, a third of them random, ties, position bias; each by the model and by Bradley–Terry."""
+        third = self.n_voters // 3
+        for model in (self, replace(self, name=f"{self.name} Bradley–Terry", logistic=True)):
+            yield model
+            yield replace(model, name=f"{model.name}, {third} random", n_random=third)
+            yield replace(model, name=f"{model.name}, ties", margin=0.5)
+            yield replace(model, name=f"{model.name}, bias .8", bias=0.8)
+
+
+PROBLEMS = (
+    Problem("20/300/15", 20, 300, 15),
+    Problem("6/1500/30", 6, 1500, 30, 0.7),
+    Problem("10/900/30", 10, 900, 30),
+    Problem("6/3000/60", 6, 3000, 60, 0.7),
+    Problem("40 in 2 groups/300/15", 40, 300, 15, n_groups=2),
+    Problem("200/1000/30", 200, 1000, 30),
+)
+
+
+def votes_of(problem: Problem, seed: int):
+    """Items, X, y, voters, who was shown on the left, and the true scores on the scale of the votes' noise."""
+    rng = np.random.default_rng(seed)
+    n, m = problem.n_items, problem.n_votes
+    truth = problem.spread * rng.standard_normal(n)
+    size = n // problem.n_groups
+    left = rng.integers(0, n, m)
+    right = left // size * size + (left % size + rng.integers(1, size, m)) % size
+    voter = rng.integers(0, problem.n_voters, m)
+    side = rng.choice([-1, 1], m)
+    noise = rng.logistic(size=m) if problem.logistic else np.sqrt(2.0) * rng.standard_normal(m)
+    z = truth[left] - truth[right] + problem.bias * side + noise
+    y = np.where(z > problem.margin, 1.0, np.where(z < -problem.margin, 0.0, 0.5))
+    thrown = rng.choice([0.0, 0.5, 1.0] if problem.margin else [0.0, 1.0], m)
+    y = np.where(voter < problem.n_random, thrown, y)
+    ids = np.array([f"t{k:03d}" for k in range(n)], dtype=object)
+    items = Items(ids, groups=[f"g{k // size}" for k in range(n)] if problem.n_groups > 1 else None)
+    X = pd.DataFrame({"left": ids[left], "right": ids[right]})
+    shown = np.where(side == 1, ids[left], ids[right])
+    return items, X, y, np.array([f"v{k:02d}" for k in voter], dtype=object), shown, truth
+
+
+def measure(problem: Problem, seed: int) -> dict[str, float]:
+    """One run."""
+    items, X, y, who, shown, truth = votes_of(problem, seed)
+    routed = {"items": items, "shown_left": shown if problem.bias else None}
+    started = time.process_time()
+    ranker = PreferenceRanker().fit(X, y, annotator=who, **routed)
+    table = ranker.rank().set_index("item_id").loc[list(items.ids)]
+    seconds = time.process_time() - started
+    size = problem.n_items // problem.n_groups
+    group = np.arange(problem.n_items) // size
+    scaled = truth * (_PROBIT if problem.logistic else 1.0)
+    centred = scaled - np.array([scaled[group == g].mean() for g in group])
+    place = np.array([1 + np.sum((truth > truth[k]) & (group == group[k])) for k in range(problem.n_items)])
+    a, b = np.triu_indices(problem.n_items, 1)
+    inside = group[a] == group[b]
+    a, b = a[inside], b[inside]
+    tier = table["tier"].to_numpy()
+    wrong = (tier[a] != tier[b]) & ((tier[a] < tier[b]) != (truth[a] > truth[b]))
+    gap = truth[a] - truth[b]
+    p = expit(gap) if problem.logistic else ndtr(gap / np.sqrt(2.0))
+    if problem.margin:  # of the decided answers
+        up, down = ((expit(s * gap - problem.margin) if problem.logistic else ndtr((s * gap - problem.margin) / 2**0.5))
+                    for s in (1.0, -1.0))  # fmt: skip
+        p = up / (up + down)
+    pairs = pd.DataFrame({"left": items.ids[a], "right": items.ids[b]})
+    plain = PreferenceRanker(reliability="equal").fit(X, y, annotator=who, **routed)
+    people = ranker.annotators_.set_index("annotator")["error"]
+    random = np.array([int(name[1:]) < problem.n_random for name in people.index])
+    last = set(people.sort_values().index[len(people) - problem.n_random :]) if problem.n_random else set()
+    return {
+        "coverage": np.mean((table["low"] <= centred) & (centred <= table["high"])),
+        "ranks": np.mean((table["rank_low"] <= place) & (place <= table["rank_high"])),
+        "wrong tiers": float(wrong.any()),
+        "n tiers": float(tier.max()),
+        "log loss": _log_loss(ranker, pairs, p),
+        "gain": _log_loss(plain, pairs, p) - _log_loss(ranker, pairs, p),
+        "rate honest": people[~random].mean(),
+        "rate random": people[random].mean() if random.any() else np.nan,
+        "random last": float(last == set(people.index[random])) if random.any() else np.nan,
+        "bias": ranker.likelihood_.bias,
+        "seconds": seconds,
+    }
+
+
+def _log_loss(ranker: PreferenceRanker, pairs: pd.DataFrame, p: np.ndarray) -> float:
+    found = ranker.predict_proba(pairs)
+    said = np.clip(found[:, -1] / (found[:, 0] + found[:, -1]), 1e-9, 1 - 1e-9)
+    return float(-np.mean(p * np.log(said) + (1 - p) * np.log(1 - said)))
+
+
+def coverage(problem: Problem, n_runs: int) -> pd.Series:
+    """Means over runs."""
+    return pd.DataFrame([measure(problem, seed) for seed in range(n_runs)]).mean()
+
+
+if __name__ == "__main__":
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    for problem in (variant for base in PROBLEMS for variant in base.variants()):
+        if wanted in problem.name:
+            found = coverage(problem, runs)
+            print(f"{problem.name} (n={runs}): " + ", ".join(f"{k} {v:.3f}" for k, v in found.items()), flush=True)

@@ -1,0 +1,293 @@
+"""What the words of a text say about its label, and the words of its neighbours: ridge regression, exactly left out.
+
+The score of text i is ``own · x_i + mixed · z_i + bias``, where z_i is the mean of the features of the texts within two
+links of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its *view*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
+
+from accord.fitting.calibration import fit_platt
+from accord.fitting.folds import group_folds
+from accord.fitting.optimise import minimise_lbfgs
+from accord.links.ridge import indicator_targets, ridge_dual
+from accord.typing import AnyArray, FloatArray, IntArray
+
+__all__ = [
+    "VIEWS",
+    "Calibration",
+    "Content",
+    "MixedRidge",
+    "fit_calibration",
+    "fit_contents",
+    "label_columns",
+    "mixing",
+    "silent_content",
+    "step_along",
+]
+
+# Whether a model reads the words of the text itself, and those within two links of it.
+VIEWS: dict[str, tuple[bool, bool]] = {"own": (True, False), "both": (True, True), "mixed": (False, True)}
+STRENGTHS = (0.1, 1.0)
+# Strengths are compared on no more texts than this: it takes seconds for thousands.
+MAX_TRIED = 1000
+# So many texts of each label, for each label, count as seen where texts have no words.
+PRIOR_TEXTS = 5.0
+# Slopes of ridge scores, whose targets are ±1, lie around this one; the deviation is of the logarithm.
+SLOPE, SLOPE_DEVIATION, OFFSET_DEVIATION = 2.0, 0.5, 0.5
+
+
+def mixing(X: sp.csr_matrix, ends: IntArray, weights: FloatArray, *, block: int = 1024) -> sp.csr_matrix:
+    """The matrix M of shape (n_texts, n_texts) with z = M x: two symmetric steps along links, rows of length 1.
+
+    Parameters
+    ----------
+    X : sparse matrix of shape (n_texts, n_features)
+    ends : int array of shape (n_pairs, 2)
+    weights : float array of shape (n_pairs,)
+    block : int
+        Texts whose lengths are computed at a time; bounds memory, not the result.
+    """
+    step = step_along(len_of(X), ends, weights, loops=True)
+    two = sp.csr_matrix(step @ step)
+    length = np.concatenate(
+        [
+            np.sqrt(np.asarray((rows := two[start : start + block] @ X).multiply(rows).sum(axis=1)).ravel())
+            for start in range(0, len_of(X), block)
+        ]
+        or [np.empty(0)]
+    )
+    return sp.csr_matrix(sp.diags(1.0 / np.where(length > 0.0, length, 1.0)) @ two)
+
+
+def len_of(X: Any) -> int:
+    """Number of rows of an array or a sparse matrix."""
+    return int(X.shape[0])
+
+
+def step_along(n: int, ends: IntArray, weights: FloatArray, *, loops: bool) -> sp.csr_matrix:
+    """D^(−½) A D^(−½), where A holds the weights of the links, and 1 on its diagonal if there are loops."""
+    i, j = ends[:, 0], ends[:, 1]
+    both = sp.coo_matrix((np.tile(weights, 2), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)).tocsr()
+    both = both + sp.eye(n, format="csr") if loops else both
+    degree = np.asarray(both.sum(axis=1)).ravel()
+    scale = sp.diags(1.0 / np.sqrt(np.where(degree > 0.0, degree, 1.0)))
+    return sp.csr_matrix(scale @ both @ scale)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRidge:
+    """Ridge weights of a text's own features and of those within two links; ``None`` where the view has none."""
+
+    own: FloatArray | None  # (n_scores, n_features)
+    mixed: FloatArray | None  # (n_scores, n_features)
+    bias: FloatArray  # (n_scores,)
+
+    def scores(self, X: sp.csr_matrix, mix: sp.csr_matrix | None) -> FloatArray:
+        """Scores of all texts, shape (n_texts,) of the second label for two labels, else (n_texts, n_labels)."""
+        scores = np.tile(self.bias, (len_of(X), 1))
+        if self.own is not None:
+            scores += X @ self.own.T
+        if self.mixed is not None:
+            scores += mix @ (X @ self.mixed.T)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Log probabilities that are linear in the scores, up to normalisation."""
+
+    slopes: FloatArray  # (n_labels,)
+    offsets: FloatArray  # (n_labels,)
+
+    def log_p(self, scores: FloatArray) -> FloatArray:
+        """Shape (n_texts, n_labels)."""
+        logits = self.slopes * label_columns(scores) + self.offsets
+        return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+
+
+def label_columns(scores: FloatArray) -> FloatArray:
+    """One column a label; a single score of the second of two labels stands against 0."""
+    return scores if scores.ndim == 2 else np.column_stack([np.zeros(len(scores)), scores])
+
+
+def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ridge: bool) -> Calibration:
+    """Probabilities of labels from left-out scores.
+
+    For ridge scores one slope and one offset a label, drawn to 2 and to the shares of the labels, so that a dozen texts
+    give no certainty. For scores of other classifiers, whose size is not known: Platt's sigmoid for two labels, and the
+    same slope and offsets, drawn to nothing but the shares, for more.
+    """
+    if n_labels == 2 and not is_ridge:
+        slope, offset = fit_platt(scores, codes)[:, 0]
+        return Calibration(np.array([0.0, slope]), np.array([0.0, offset]))
+    columns, n = label_columns(scores), len(codes)
+    share = np.log((np.bincount(codes, minlength=n_labels) + 1.0) / (n + n_labels))
+    size = 1.0 if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
+    columns = columns / size
+    target = np.eye(n_labels)[codes]
+    draw = 1.0 / SLOPE_DEVIATION**2 if is_ridge else 0.01
+
+    def loss(w: FloatArray) -> tuple[float, FloatArray]:
+        slope, away = np.exp(w[0]), w[0] - np.log(SLOPE)
+        logits = share + slope * columns + w[1:]
+        log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+        error = np.exp(log_p) - target
+        value = -float(np.sum(log_p * target)) + 0.5 * draw * away**2
+        value += 0.5 * float(w[1:] @ w[1:]) / OFFSET_DEVIATION**2
+        first = slope * float(np.sum(error * columns)) + draw * away
+        return value, np.concatenate([[first], error.sum(axis=0) + w[1:] / OFFSET_DEVIATION**2])
+
+    start = np.concatenate([[np.log(SLOPE)], np.zeros(n_labels)])
+    w = minimise_lbfgs(loss, start, tol=1e-9, bounds=[(-8.0, 6.0)] + [(None, None)] * n_labels).weights
+    return Calibration(np.full(n_labels, np.exp(w[0]) / size), share + w[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """One way to read the words: its weights, its calibration, and the scores of the training texts."""
+
+    view: str
+    model: Any  # MixedRidge, a classifier, or None where there are no words
+    calibration: Calibration
+    scores: FloatArray  # (n_texts,) or (n_texts, n_labels); of labelled texts by a model trained without their group
+
+    @property
+    def log_p(self) -> FloatArray:
+        """Log probabilities of the training texts, shape (n_texts, n_labels)."""
+        return self.calibration.log_p(self.scores)
+
+
+def silent_content(codes: IntArray, n_labels: int) -> Content:
+    """The content of texts without words: the shares of the labels, drawn to equal ones where few labels are known."""
+    count = np.bincount(codes[codes >= 0], minlength=n_labels) + PRIOR_TEXTS * n_labels
+    calibration = Calibration(np.zeros(n_labels), np.log(count / count.sum()))
+    return Content("none", None, calibration, np.zeros((len(codes), n_labels)))
+
+
+def fit_contents(
+    X: sp.csr_matrix,
+    mix: sp.csr_matrix | None,
+    codes: IntArray,
+    groups: AnyArray,
+    order: IntArray,
+    *,
+    views: Sequence[str],
+    n_labels: int,
+    max_gram: int = 4000,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> list[Content]:
+    """Ridge regression of some views, the strength of each chosen by the log loss of left-out texts.
+
+    Parameters
+    ----------
+    X : sparse matrix of shape (n_texts, n_features)
+    mix : sparse matrix of shape (n_texts, n_texts), optional
+        See :func:`mixing`; needed by every view but "own".
+    codes : int array of shape (n_texts,)
+        −1 for a text without a label, which takes part through its neighbours only.
+    groups : array of shape (n_texts,)
+        Texts that are left out together.
+    order : int array of shape (n_texts,)
+        Positions in an order that does not depend on the order of rows; strengths are tried on the first labelled ones.
+    max_gram : int
+        Most labelled texts for which left-out scores are exact; beyond, the model is fitted ``n_folds`` times more.
+    """
+    rows = np.flatnonzero(codes >= 0)
+    tried = np.sort([row for row in order if codes[row] >= 0][:MAX_TRIED])
+    tried = tried if len(np.unique(codes[tried])) == n_labels else rows[:max_gram]
+
+    def grams(at: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Inner products of own and of mixed features."""
+        inside = X[at]
+        if mix is None or not any(VIEWS[view][1] for view in views):
+            return (inside @ inside.T).toarray(), np.zeros((0, 0))
+        # z_i · z_j = Σ_ab M_ia (x_a · x_b) M_jb, over the texts near some labelled one.
+        part = mix[at]
+        near = np.unique(np.concatenate([part.indices, at]))
+        words, part = X[near], part[:, near]
+        if len(near) > max_gram:
+            spread = part @ words
+            return (inside @ inside.T).toarray(), (spread @ spread.T).toarray()
+        products = (words @ words.T).toarray()
+        own = np.searchsorted(near, at)
+        return products[np.ix_(own, own)], np.asarray(part @ (part @ products).T)
+
+    def kernel(view: str, parts: Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(sum(part for part, held in zip(parts, VIEWS[view], strict=True) if held) + 1.0)
+
+    def attempt(at: IntArray, kernel: FloatArray, strength: float) -> tuple[float, Calibration, FloatArray, FloatArray]:
+        targets = indicator_targets(codes[at], n_labels)
+        weights, left_out = ridge_dual(kernel, targets, groups[at], strength=strength)
+        left = left_out[:, 0] if left_out.shape[1] == 1 else left_out
+        calibration = fit_calibration(left, codes[at], n_labels=n_labels, is_ridge=True)
+        loss = -float(np.mean(calibration.log_p(left)[np.arange(len(at)), codes[at]]))
+        return loss, calibration, weights, left
+
+    whole = len(rows) <= max_gram
+    last = grams(rows if whole else tried)
+    inside = np.searchsorted(rows, tried)
+    first = tuple(part[np.ix_(inside, inside)] if whole and part.size else part for part in last)
+    found = []
+    for view in views:
+        own, mixed = VIEWS[view]
+        inner = kernel(view, first)
+        strength = min(STRENGTHS, key=lambda each: attempt(tried, inner, each)[0])
+        if whole:
+            _, calibration, weights, left = attempt(rows, kernel(view, last), strength)
+            model = MixedRidge(
+                (X[rows].T @ weights).T if own else None,
+                (X.T @ (mix[rows].T @ weights)).T if mixed and mix is not None else None,
+                weights.sum(axis=0),
+            )
+        else:
+            model = _primal(X, mix, rows, codes, view, strength, n_labels)
+            left = np.zeros(len(rows) if n_labels == 2 else (len(rows), n_labels))
+            folds = group_folds(np.asarray(groups[rows], dtype=str), n_folds=n_folds, random_state=seed)
+            for fold in range(n_folds):
+                part = _primal(X, mix, rows[folds != fold], codes, view, strength, n_labels)
+                left[folds == fold] = part.scores(X, mix)[rows[folds == fold]]
+            calibration = fit_calibration(left, codes[rows], n_labels=n_labels, is_ridge=True)
+        scores = model.scores(X, mix)
+        scores[rows] = left
+        found.append(Content(view, model, calibration, scores))
+    return found
+
+
+def _primal(
+    X: sp.csr_matrix,
+    mix: sp.csr_matrix | None,
+    rows: IntArray,
+    codes: IntArray,
+    view: str,
+    strength: float,
+    n_labels: int,
+) -> MixedRidge:
+    """Weights by conjugate gradients on (ZᵀZ + λI) w = Zᵀt, where Z is never formed."""
+    own, mixed = VIEWS[view]
+    p = X.shape[1]
+    parts: Sequence[Any] = [X[rows]] if own else []
+    around = mix[rows] if mixed and mix is not None else None
+    n = p * (own + mixed) + 1
+
+    def forward(w: FloatArray) -> FloatArray:
+        out = np.full(len(rows), w[-1])
+        for part in parts:
+            out += part @ w[:p]
+        return out if around is None else out + around @ (X @ w[-1 - p : -1])
+
+    def backward(t: FloatArray) -> FloatArray:
+        return np.concatenate(
+            [*(part.T @ t for part in parts), *([] if around is None else [X.T @ (around.T @ t)]), [t.sum()]]
+        )
+
+    normal = LinearOperator((n, n), matvec=lambda w: backward(forward(w)) + strength * w, dtype=np.float64)
+    targets = indicator_targets(codes[rows], n_labels)
+    solved = np.array([cg(normal, backward(t), rtol=1e-6, maxiter=1000)[0] for t in targets.T])
+    return MixedRidge(solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None, solved[:, -1])

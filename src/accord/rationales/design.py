@@ -1,0 +1,128 @@
+"""What the classifier sees of a text: words, n-grams, vectors, given features and an intercept, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from accord.errors import InputError
+from accord.rationales.features import Tokens, Vocabulary
+from accord.texts.vectors import FittedVectors
+from accord.texts.words import WordAnalyser
+from accord.typing import FloatArray, ObjectArray
+
+__all__ = ["Columns"]
+
+_MANY_TOKENS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of the design, in this order: words, n-grams, vectors, given features, intercept."""
+
+    words: list[ObjectArray]  # word types, then the n-grams of each length
+    longest: int  # run of words
+    vectors: FittedVectors | None
+    vector_length: float
+    n_extra: int
+    intercept: bool
+
+    @classmethod
+    def learn(
+        cls,
+        tokens: Tokens,
+        *,
+        vocabulary: Any,
+        min_count: int | str,
+        longest: int,
+        vectors: Any,
+        features: Any,
+        intercept: bool,
+    ) -> "Columns":
+        """The columns of training texts; the parameters are settings of :class:`~accord.RationaleClassifier`."""
+        least = (1 if len(tokens.spans) <= _MANY_TOKENS else 2) if min_count == "auto" else int(min_count)
+        words = []
+        for n in range(1, max(longest, WordAnalyser.longest if any(tokens.unspaced) else 1) + 1):
+            grams = [[gram for _, gram in tokens.n_grams(row, n, longest)] for row in range(tokens.n_texts)]
+            words.append(Vocabulary.count(grams, min_count=least).words)
+        if vocabulary is not None:
+            words[0] = np.array(list(vocabulary), dtype=object)
+        elif not len(words[0]):
+            raise InputError(
+                f"the texts must share words; none occurs {least} times in them. Lower min_count, or give a vocabulary."
+            )
+        return cls(
+            words,
+            longest,
+            None if vectors is None else FittedVectors.of(vectors),
+            # As long as a row of words is on average, so that the two count alike.
+            float(np.sqrt(np.mean([len(set(strings)) for strings in tokens.strings]))),
+            0 if features is None else int(np.shape(features)[1]),
+            intercept,
+        )
+
+    @property
+    def n_words(self) -> int:
+        """Number of word types."""
+        return len(self.words[0])
+
+    @cached_property
+    def vocabularies(self) -> list[Vocabulary]:
+        """The words, then the n-grams of each length."""
+        return [Vocabulary(words) for words in self.words]
+
+    def design(self, tokens: Tokens, texts: Sequence[str], features: Any, vectors: Any) -> Any:
+        """One row a text, sparse; ``vectors`` is the setting of the estimator."""
+        rows = range(tokens.n_texts)
+        parts = [
+            vocabulary.presence([[gram for _, gram in tokens.n_grams(row, n, self.longest)] for row in rows])
+            for n, vocabulary in enumerate(self.vocabularies, 1)
+        ]
+        if self.vectors is not None:
+            parts.append(sp.csr_matrix(self.vector_length * self.vectors.encode(vectors, texts)))
+        shape = (tokens.n_texts, 0) if features is None else np.shape(features)
+        if shape != (tokens.n_texts, self.n_extra):
+            raise InputError(
+                f"features must have the shape ({tokens.n_texts}, {self.n_extra}), as in fit; they have "
+                f"{None if features is None else shape}."
+            )
+        if features is not None:
+            parts.append(sp.csr_matrix(features))
+        if self.intercept:
+            parts.append(sp.csr_matrix(np.ones((tokens.n_texts, 1))))
+        return sp.hstack(parts, format="csr")
+
+    def reasons(self, tokens: Tokens, row: FloatArray, effects: FloatArray) -> list[tuple[Any, ...]]:
+        """What the columns of one text add: reason, effect, kind, and first and last token of each occurrence.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            Of the one text.
+        row : array of shape (n_columns,)
+            Of its design.
+        effects : array of shape (n_columns,)
+            What a one in each column adds.
+        """
+        out: list[tuple[Any, ...]] = []
+        offset = 0
+        for n, vocabulary in enumerate(self.vocabularies, 1):
+            grams = tokens.n_grams(0, n, self.longest)
+            codes = vocabulary.codes([gram for _, gram in grams])
+            out += [
+                (gram, float(effects[offset + code]), "word" if n == 1 else "n-gram", place, place + n - 1)
+                for (place, gram), code in zip(grams, codes, strict=True)
+                if code < vocabulary.n_words
+            ]
+            offset += vocabulary.n_words
+        added = row[offset:] * effects[offset:]
+        sizes = [0 if self.vectors is None else len(self.vectors.probe), self.n_extra, int(self.intercept)]
+        for kind, part in zip(
+            ("vectors", "features", "intercept"), np.split(added, np.cumsum(sizes)[:-1]), strict=True
+        ):
+            if part.any():
+                out.append((f"({kind})", float(part.sum()), kind, None, None))
+        return out

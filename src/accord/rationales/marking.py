@@ -1,0 +1,149 @@
+"""Predicting highlights: how likely each word is to be marked, and from which probability on tokens are.
+
+While word weights θ are learnt, words enter the model of the annotator only through θ, so that the only way to explain
+a highlight is to give its words a weight ([ZE08] section 5.3). Once θ is known, highlights are better predicted by a
+model that also knows which words people mark whatever they say of the class. It is fitted to texts left out, with the
+θ of models that have not seen them: on its own training texts θ looks better than it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from accord.fitting.optimise import minimise_lbfgs
+from accord.rationales.annotator import Habits, Strengths, habit_prior, highlight_loss, inside_probabilities
+from accord.rationales.annotator_fit import Coordinates
+from accord.rationales.highlights import best_threshold
+from accord.rationales.marked_texts import MarkedTexts
+from accord.typing import BoolArray, FloatArray
+
+__all__ = ["Marking", "fit_lexicon", "learn_marking"]
+
+Part = tuple[MarkedTexts, FloatArray]
+
+# Variances of the lexicon, among which texts left out decide.
+_VARIANCES = (0.3, 1.0, 3.0)
+# Somebody with fewer texts than this shares the threshold of all.
+_OWN_THRESHOLD = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Marking:
+    """What predicts highlights, beside the word weights of the classes."""
+
+    lexicon: FloatArray  # (n_words,) score of each word to be highlighted whatever it says of the class
+    table: FloatArray  # (n_habits, n_phi) φ beside the lexicon: of nobody in particular, then of each person
+    thresholds: FloatArray  # (n_habits,) probability from which a token counts as highlighted
+    variance: float  # of the lexicon, as chosen; 0 without one
+    f1: float  # of the tokens of texts left out, or NaN
+
+    @classmethod
+    def of_habits(cls, texts: MarkedTexts, weights: FloatArray, table: FloatArray) -> "Marking":
+        """Without a lexicon, with the thresholds that are best on the training texts themselves."""
+        inside = inside_probabilities(texts, weights, table) if texts.n_chains else np.zeros(0)
+        return cls(
+            np.zeros(texts.n_words), table, _thresholds([(texts, weights)], inside, texts.tags), 0.0, float("nan")
+        )
+
+
+def fit_lexicon(
+    parts: Sequence[Part],
+    habits: Habits,
+    variance: float,
+    *,
+    deviation_variance: float = 0.25,
+    emissions: str = "bounded",
+    start: FloatArray | None = None,
+    max_iter: int = 60,
+    tol: float = 1e-2,
+    value_tol: float = 1e-6,
+) -> tuple[FloatArray, Habits]:
+    """The lexicon and the habits beside it that explain the highlights best, given class weights; convex.
+
+    Parameters
+    ----------
+    parts : sequence of (MarkedTexts, array of shape (n_classes, n_features))
+        Texts with the class weights to read them with.
+    habits : Habits
+        Where to start.
+    variance : float
+        Of the scores in the lexicon.
+    deviation_variance, emissions, max_iter, tol, value_tol
+        As in :func:`~accord.rationales.annotator_fit.fit_joint`.
+    start : array of shape (n_words,), optional
+        Where the lexicon starts.
+
+    Returns
+    -------
+    lexicon : array of shape (n_words,)
+    habits : Habits
+    """
+    n = parts[0][0].n_words
+    strengths = Strengths(1.0, variance, deviation_variance=deviation_variance)
+    at = Coordinates.of(parts[0][0], habits, strengths, emissions)
+
+    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
+        lexicon, moved = vector[:n], at.unpack(vector[n:])
+        value, gradient = habit_prior(moved, strengths)
+        by_lexicon, by_table = lexicon / variance, np.zeros(moved.table.shape)
+        value += 0.5 * float(lexicon @ by_lexicon)
+        for texts, weights in parts:
+            more, by_word, by_phi, _ = highlight_loss(texts, weights, moved.table, None, lexicon)
+            value, by_lexicon, by_table = value + more, by_lexicon + by_word.sum(axis=0), by_table + by_phi
+        gradient = gradient.plus(moved.gradient(by_table, moved.bias))
+        return value, np.concatenate([by_lexicon, at.pack_gradient(gradient)])
+
+    bounds = [(None, None)] * n + at.bounds() if at.bounded else None
+    first = np.concatenate([np.zeros(n) if start is None else start, at.pack(habits)])
+    best = minimise_lbfgs(flat, first, bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
+    return best[:n], at.unpack(best[n:])
+
+
+def learn_marking(
+    parts: Sequence[Part], habits: Habits, *, deviation_variance: float = 0.25, emissions: str = "bounded"
+) -> Marking:
+    """The lexicon, the habits and the thresholds that predict highlights of texts left out best.
+
+    Parameters
+    ----------
+    parts : sequence of (MarkedTexts, array)
+        Texts left out in two parts or more, as from :func:`~accord.rationales.annotator_choice.left_out_parts`.
+    habits : Habits
+        As fitted with the word weights.
+    deviation_variance, emissions
+        As in :func:`fit_lexicon`.
+    """
+    start = Habits(habits.common, habits.deviations, np.zeros(0), habits.n_emissions)
+    settings: dict[str, Any] = {"deviation_variance": deviation_variance, "emissions": emissions}
+    tags = np.concatenate([texts.tags for texts, _ in parts])
+    found: list[tuple[float, float, FloatArray]] = []
+    lexicon: FloatArray
+    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros(parts[0][0].n_words), start)] * len(parts)
+    for variance in _VARIANCES:
+        inside = []
+        for place, (texts, weights) in enumerate(parts):
+            others = [*parts[:place], *parts[place + 1 :]]
+            lexicon, moved = lexicons[place]
+            lexicons[place] = fit_lexicon(others, moved, variance, start=lexicon, **settings)
+            inside.append(inside_probabilities(texts, weights, lexicons[place][1].table, lexicons[place][0]))
+        p = np.concatenate(inside)
+        marked = p >= best_threshold(p, tags)
+        found.append((2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum())), variance, p))
+    f1, variance, p = max(found, key=lambda one: one[0])
+    lexicon, moved = fit_lexicon(parts, start, variance, **settings)
+    return Marking(lexicon, moved.table, _thresholds(parts, p, tags), variance, f1)
+
+
+def _thresholds(parts: Sequence[Part], p: FloatArray, tags: BoolArray) -> FloatArray:
+    """Of all, then of each person, shape (n_habits,)."""
+    shared = best_threshold(p, tags)
+    chain_habit = np.concatenate([texts.chain_habit for texts, _ in parts])
+    habit = np.repeat(chain_habit, np.concatenate([np.diff(texts.offsets) for texts, _ in parts]))
+    counts = np.bincount(chain_habit, minlength=parts[0][0].n_habits)
+    own = [
+        best_threshold(p[habit == row], tags[habit == row]) if row and counts[row] >= _OWN_THRESHOLD else shared
+        for row in range(len(counts))
+    ]
+    return np.array(own)
