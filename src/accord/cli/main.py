@@ -39,7 +39,7 @@ COMMANDS = {
 _AIMS = {
     "Bring judgements in, and collect more": ("import", "studio", "ask"),
     "See what people think": ("rank", "agree", "report"),
-    "Learn, and judge new texts": ("train", "predict", "explain"),
+    "Learn, and judge new texts": ("evaluate", "train", "predict", "explain"),
     "Take results elsewhere": ("export", "completion"),
     "Check Accord itself": ("simulate", "reproduce", "datasets"),
 }

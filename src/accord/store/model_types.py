@@ -305,8 +305,6 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.Coupling", "accord.aspects.field_fit", RECORD),
     ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
     ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
-    ("aspects.Coupling", "accord.aspects.field_fit", RECORD),
-    ("aspects.StackChoice", "accord.aspects.ordinal", RECORD),
     ("aspects.Scorers", "accord.aspects.scorers", RECORD),
     # links
     ("links.CollectiveClassifier", "accord.links.estimator", ESTIMATOR),

@@ -186,6 +186,8 @@ def _part(
     text: Any = table["item_id"]
     if items.texts is not None:
         text = items.texts[items.positions(table["item_id"].to_numpy(object))]
+    else:
+        notes = (*notes, "the votes come without texts, so that ids are ranked; import the texts beside them")
     table = table.drop(columns="group", errors="ignore").assign(text=text)
     undecided = int((inside.value == 0.5).sum())
     return Ranking(group, table, _voters(inside, table, people), inside.n_votes, undecided, notes, state)
