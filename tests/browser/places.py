@@ -141,5 +141,6 @@ class Place:
     def enter(self, context, role="owner"):
         """A page of somebody who is signed in by cookie."""
         person, session = self.person(role)
+        context.set_default_timeout(180_000)  # a busy machine is no fault of the page
         context.add_cookies([{"name": "accord_session", "value": session, "url": self.address, "httpOnly": True}])
         return person, context.new_page()

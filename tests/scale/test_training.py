@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 import synthetic
 from accord import AspectRanker, CollectiveClassifier, PreferenceRanker, RationaleClassifier, ThreadClassifier
-from accord.aspects import field as aspect_crf
+from accord.aspects import field_fit as aspect_crf
 from accord.cli.main import main
 from accord.errors import InputError
 from accord.fitting import blocked_crf

@@ -42,7 +42,7 @@ def project(labelled=True, n_threads=24, **columns):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "threads.accord"
-    return train(project(), path, settings={"node_penalty": 0.01}, progress=quiet)
+    return train(project(), path, settings={}, progress=quiet)
 
 
 def test_a_model_goes_to_disk_and_back_and_predicts_new_threads(saved):
@@ -63,7 +63,8 @@ def test_given_labels_are_kept(saved):
 
 def test_an_explanation_names_feature_groups_and_the_other_comments(saved):
     table = explain(saved, project(), "q0c1")
-    assert {"q0c2", "q0c3", "similarity", "comment", "thread"} <= set(table["reason"])
+    assert {"q0c2", "q0c3", "similarity", "comment", "thread", "words"} <= set(table["reason"])
+    assert {"shop", "doha", "hello", "friend", "lol", "idea", "market"} & set(table["reason"])
     assert (np.diff(table["effect"].abs()) <= 1e-12).all()
     # The effects speak for the label that is predicted, whichever it is.
     said = predict(saved, project(labelled=False)).set_index("item_id")["label"]

@@ -101,7 +101,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
     aspects : sequence of str, optional
         Names of the aspects; by default the columns of ``y``.
     ngram_range, min_texts
-        Of texts: lengths of phrases, and the fewest training texts that a phrase must be in.
+        Of texts: lengths of phrases, and the fewest training texts that a phrase must be in (by default 1 with fewer
+        than 400 training texts, 2 with fewer than 2,000, and 3 with more).
     vectors : str, path or callable, optional
         Vectors of texts beside their phrases, as :func:`~accord.texts.vectors.open_vectors` understands them.
     nodes : {"stacked", "cumulative", "all_threshold"}
@@ -180,7 +181,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         "n_ranks": Number(2, whole=True),
         "aspects": Many(Choice((), kinds=(str,)), none=True),
         "ngram_range": Many(Number(1, whole=True)),
-        "min_texts": Number(1, whole=True),
+        "min_texts": Number(1, whole=True, none=True),
         "vectors": Choice((), kinds=(object,), none=True),
         "nodes": Choice(NODES),
         "penalty": Many(Number(0, above=True), one=True),
@@ -212,7 +213,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         n_ranks: int = 5,
         aspects: Sequence[str] | None = None,
         ngram_range: tuple[int, int] = (1, 2),
-        min_texts: int = 3,
+        min_texts: int | None = None,
         vectors: Any = None,
         nodes: str = "stacked",
         penalty: float | Sequence[float] = 0.1,

@@ -40,8 +40,9 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
     ----------
     ngram_range : (int, int)
         Lengths of phrases in words.
-    min_texts : int
-        Phrases found in fewer training texts are left out.
+    min_texts : int, optional
+        Phrases found in fewer training texts are left out; by default in fewer than 3, but with fewer than 2,000
+        training texts in fewer than 2, and with fewer than 400 none is.
     idf : bool
         Weight each phrase by log((1 + n) / (1 + n_with_phrase)) + 1.
     unit : bool
@@ -49,7 +50,12 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, *, ngram_range: tuple[int, int] = (1, 2), min_texts: int = 3, idf: bool = True, unit: bool = True
+        self,
+        *,
+        ngram_range: tuple[int, int] = (1, 2),
+        min_texts: int | None = None,
+        idf: bool = True,
+        unit: bool = True,
     ) -> None:
         self.ngram_range = ngram_range
         self.min_texts = min_texts
@@ -95,7 +101,8 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
         n, self.n_counted_ = counts.shape
         found = np.bincount(counts.indices[counts.data > 0], minlength=self.n_counted_)
         # With few texts no phrase may recur; then every phrase is kept.
-        least = self.min_texts if (found >= self.min_texts).any() else 1
+        least = self.min_texts or 1 + (n >= 400) + (n >= 2000)
+        least = least if (found >= least).any() else 1
         self.kept_ = np.flatnonzero(found >= least)
         self.weights_ = np.log((1.0 + n) / (1.0 + found[self.kept_])) + 1.0 if self.idf else np.ones(len(self.kept_))
         return counts

@@ -308,7 +308,7 @@ def choose_marginals(
             kept.append(text_losses(ranks[test], decode(p)))
     alone, joint = np.concatenate(nodes), np.concatenate(field)
     gain = alone - joint
-    # A few dozen texts cannot tell; below a thousand the gain must be beyond doubt.
-    errors = 2.0 if len(gain) < 1000 else 1.0
+    # A few dozen texts cannot tell; below a thousand the gain must be beyond doubt, and with more it must be there.
+    errors = 2.0 if len(gain) < 1000 else 0.0
     clear = len(gain) >= _FEWEST_FOR_FIELD and gain.mean() > errors * gain.std() / np.sqrt(len(gain))
     return Coupling(float(alone.mean()), float(joint.mean()), "field" if clear else "nodes")

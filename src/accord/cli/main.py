@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:  # closed by whoever started this: there is nobody to tell, but the exit code
-        sys.stderr = open(os.devnull, "w")
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - kept until the process ends
     if sys.stdout is None:
         return _fail("there is nowhere to write to: standard output is closed. Send it to a file, or to /dev/null.")
     try:

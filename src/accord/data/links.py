@@ -28,7 +28,7 @@ class Links:
     kinds : array of shape (n_links,), optional
         What the link is: a citation, a reply.
     weights : float array of shape (n_links,), optional
-        Kept and written out again; no model uses them.
+        What each link counts beside the others; a link of weight 0 is no link.
     contexts : array of shape (n_links,), optional
         The words around the link.
 
@@ -103,7 +103,7 @@ class Links:
     def from_table(cls, table: Any) -> "Links":
         """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``.
 
-        A link without a weight weighs 1, as all do in a table without weights. Weights are kept; no model uses them.
+        A link without a weight weighs 1, as all do in a table without weights.
         """
         frame = as_frame(table)
         require_columns(frame, ["src_id", "dst_id"], what="links")

@@ -122,9 +122,10 @@ class Threads:
     def from_table(cls, table: Any) -> "Threads":
         """Threads of a table with one row a comment.
 
-        Columns: ``item_id``, ``text``, ``group_id`` (the thread) and optionally ``author_id``, ``label``, and,
-        repeated on each of its comments, ``question``, ``asker_id``, ``category``. Comments keep their order inside
-        a thread; threads come in order of first appearance.
+        Columns: ``item_id``, ``text``, ``group_id`` (the thread) and optionally ``author_id``, ``label``,
+        ``timestamp``, and, repeated on each of its comments, ``question``, ``asker_id``, ``category``. The comments
+        of a thread are put in order of time where all of them have a ``timestamp`` (a date or a number); else they
+        keep their order. Threads come in order of first appearance.
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "text", "group_id"], what="comments")
@@ -134,7 +135,7 @@ class Threads:
             raise InputError(
                 f"every comment needs a thread; row {row + 1} has no group_id. Fill it in or drop the row."
             )
-        order = np.argsort(codes, kind="stable")
+        order = np.lexsort((_times(frame, codes, len(names)), codes))  # a stable sort: equal times keep their order
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))])
         firsts = order[offsets[:-1]]
 
@@ -169,3 +170,19 @@ class Threads:
             if values is not None:
                 columns[name] = values
         return pd.DataFrame(columns)
+
+
+def _times(frame: pd.DataFrame, codes: IntArray, n_threads: int) -> AnyArray:
+    """When each comment was written, as a number; 0 for all comments of a thread in which one has no time."""
+    stamps = optional_column(frame, "timestamp")
+    if stamps is None:
+        return np.zeros(len(frame))
+    column = pd.Series(stamps)
+    numbers = pd.to_numeric(column, errors="coerce")
+    dates = pd.to_datetime(column.where(numbers.isna()), errors="coerce", utc=True, format="mixed")
+    # Numbers and dates cannot be compared: a thread has the one or the other.
+    times = np.zeros(len(frame))
+    for found, values in ((numbers, numbers), (dates, dates.astype("int64"))):
+        missing = np.bincount(codes[found.isna().to_numpy()], minlength=n_threads) > 0
+        times = np.where(missing[codes], times, values.to_numpy(float))
+    return times

@@ -20,7 +20,7 @@ _SLACK = 1e-11
 
 
 @clamped
-def mean_field(graphs: Graphs, *, max_iter: int = 500, tol: float = 1e-6, warn: bool = True) -> Marginals:
+def mean_field(graphs: Graphs, *, max_iter: int = 2000, tol: float = 1e-6, warn: bool = True) -> Marginals:
     """Mean-field marginals and bound by damped synchronous updates ([BBB11] section 3.3).
 
     With t_i the softmax of θ_i + Σ_j θ_ij b_j, the step b + η (t − b) points uphill: the slope of the bound along it is

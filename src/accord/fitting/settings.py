@@ -146,7 +146,7 @@ class Object:
     """An object of one of some types, which ``what`` describes; ``None`` where ``none``."""
 
     what: str
-    types: tuple[type, ...]
+    types: tuple[Any, ...]
     none: bool = True
 
     def allows(self, value: Any) -> bool:

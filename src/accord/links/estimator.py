@@ -457,7 +457,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 told = np.column_stack([told, kind_features(kinds, texts.pairs, self.kinds_)])
         evidence = [Evidence(texts.pairs.ends, told, self._weights(texts))]
         if self.implicit and features.shape[1]:
-            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected)
+            by_id = np.argsort(texts.ids.astype(str), kind="stable")
+            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected, order=by_id)
             evidence.append(Evidence(near, pair_similarity(unit, near)[:, None], np.ones(len(near))))
         return evidence
 

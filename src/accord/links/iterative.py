@@ -64,7 +64,8 @@ class IterativeClassifier(LinkedClassifier):
     >>> speeches = {"item_id": [f"s{i}" for i in range(24)], "text": texts}
     >>> links = Links(speeches["item_id"][1::2], speeches["item_id"][::2], contexts=["agree", "right"] * 6)
     >>> model = IterativeClassifier().fit(speeches, ["yes", "yes", "no", "no"] * 6, links=links)
-    >>> model.predict({"item_id": ["x", "y"], "text": ["I support the bill.", "I oppose it."]}).tolist()
+    >>> new = {"item_id": ["x", "y"], "text": ["I support the bill.", "I oppose it."]}
+    >>> model.predict(new, links=Links(["x"], ["y"], contexts=["wrong"])).tolist()
     ['yes', 'no']
     """
 

@@ -25,8 +25,9 @@ __all__ = ["Choice", "choose_strengths", "inner_folds", "left_out_parts", "middl
 _C, _VARIANCE, _STEP = 7.0, 10.0, 10.0**0.5
 _C_STEPS, _VARIANCE_STEPS = (-1, 0, 1), (-2, -1, 0, 1)
 _FARTHEST, _NONE = 4, -99
-# Left to themselves, texts left out cannot tell far from farther: log loss by which a squared step must be better.
-_DISTANCE = 1e-3
+# A prior on the steps, because few texts left out cannot tell far from farther: log loss, in all and at least in the
+# mean, by which one squared step from the middle must be better. Leaving the highlights out counts as three steps.
+_DISTANCE, _LEAST_DISTANCE = 0.2, 5e-4
 # Texts are left out in folds until this many were, or all; with fewer texts they are left out again in other folds.
 _LEFT_OUT, _LARGEST_FOLD, _MOST_REPEATS = 320, 500, 5
 
@@ -146,7 +147,7 @@ def choose_strengths(
             for place, step in enumerate(fresh):
                 scores = np.concatenate([found[place] for _, found in results])
                 tried[step] = _measured(scores, truth, texts.log_prior, len(folds))
-            best = min(tried, key=lambda step: (tried[step][1] + _far(step), step))
+            best = min(tried, key=lambda step: (tried[step][1] + _far(step, texts.n_texts), step))
             wider = _widened(across, best[0]), _widened(down, best[1])
             at_edge = wider != (across, down)
             if not at_edge or max(abs(step) for step in (*wider[0], *wider[1]) if step != _NONE) > _FARTHEST:
@@ -163,9 +164,9 @@ def _to_and_fro(across: Iterable[int], down: Sequence[int]) -> list[tuple[int, i
     return [(one, two) for place, one in enumerate(across) for two in (down[::-1] if place % 2 else down)]
 
 
-def _far(step: tuple[int, int]) -> float:
+def _far(step: tuple[int, int], n_texts: int) -> float:
     """What a candidate must gain in log loss to be as good as the middle of the grid."""
-    return _DISTANCE * sum(4 if one == _NONE else one * one for one in step)
+    return max(_DISTANCE / n_texts, _LEAST_DISTANCE) * sum(9 if one == _NONE else one * one for one in step)
 
 
 def _widened(steps: Sequence[int], best: int) -> Sequence[int]:

@@ -19,6 +19,13 @@ __all__ = ["Columns"]
 _MANY_TOKENS = 1_000_000
 
 
+def _grams(tokens: Tokens, n: int, longest: int) -> list[list[str]]:
+    """The runs of ``n`` tokens of each text."""
+    if n == 1:
+        return tokens.strings
+    return [[gram for _, gram in tokens.n_grams(row, n, longest)] for row in range(tokens.n_texts)]
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The columns of the design, in this order: words, n-grams, vectors, given features, intercept."""
@@ -46,8 +53,7 @@ class Columns:
         least = (1 if len(tokens.spans) <= _MANY_TOKENS else 2) if min_count == "auto" else int(min_count)
         words = []
         for n in range(1, max(longest, WordAnalyser.longest if any(tokens.unspaced) else 1) + 1):
-            grams = [[gram for _, gram in tokens.n_grams(row, n, longest)] for row in range(tokens.n_texts)]
-            words.append(Vocabulary.count(grams, min_count=least).words)
+            words.append(Vocabulary.count(_grams(tokens, n, longest), min_count=least).words)
         if vocabulary is not None:
             words[0] = np.array(list(vocabulary), dtype=object)
         elif not len(words[0]):
@@ -76,10 +82,8 @@ class Columns:
 
     def design(self, tokens: Tokens, texts: Sequence[str], features: Any, vectors: Any) -> Any:
         """One row a text, sparse; ``vectors`` is the setting of the estimator."""
-        rows = range(tokens.n_texts)
         parts = [
-            vocabulary.presence([[gram for _, gram in tokens.n_grams(row, n, self.longest)] for row in rows])
-            for n, vocabulary in enumerate(self.vocabularies, 1)
+            vocabulary.presence(_grams(tokens, n, self.longest)) for n, vocabulary in enumerate(self.vocabularies, 1)
         ]
         if self.vectors is not None:
             parts.append(sp.csr_matrix(self.vector_length * self.vectors.encode(vectors, texts)))

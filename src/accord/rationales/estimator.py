@@ -161,13 +161,13 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         "printed_prior": Flag(),
         "emissions": Choice(EMISSION_RULES),
         "transitions": Choice(TRANSITION_SETS),
-        "parser": Object("a function of a text's tokens", (Callable,)),  # type: ignore[arg-type]
+        "parser": Object("a function of a text's tokens", (Callable,)),
         "method": Choice(tuple(FITS)),
         "max_ngram": Number(1, whole=True),
         "vocabulary": Many(Object("a word", (str,), none=False), none=True),
         "min_count": Number(1, whole=True, words=("auto",)),
         "tokeniser": Choice(tuple(TOKENISERS), kinds=(Callable,)),  # type: ignore[arg-type]
-        "vectors": Object("an encoder's name, folder or file, or a function of texts", (str, Path, Callable)),  # type: ignore[arg-type]
+        "vectors": Object("an encoder's name, folder or file, or a function of texts", (str, Path, Callable)),
         "lexicon": Flag(),
         "fit_intercept": Flag(),
         "n_inner_folds": Number(2, whole=True),
@@ -502,7 +502,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
-        design = self.columns_.design(self._read(texts), texts, features, self.vectors)
+        tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
+        design = self.columns_.design(tokens, texts, features, self.vectors)
         return self.scale_ * np.asarray(design @ self.class_weights_.T) + self.log_prior_
 
     def _codes(self, labels: Any) -> IntArray:

@@ -16,17 +16,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from accord.errors import InputError
-from accord.typing import KINDS
 
-__all__ = ["FailedError", "Job", "Limits", "run"]
+__all__ = ["FailedError", "Job", "Limits", "prepare", "run"]
 
 _LOG = logging.getLogger("accord.limited")
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
-if _METHOD == "forkserver":  # what a process needs is imported once; each is then a fork of that, and starts at once
-    _CONTEXT.set_forkserver_preload(["accord.studio.limited_work", *(f"accord.{kind}.task" for kind in KINDS)])
 
 Result = TypeVar("Result")
+
+
+def prepare(*modules: str) -> None:
+    """Import what processes need once, beside what else goes on; each is then a fork of that, and starts at once."""
+    if _METHOD == "forkserver":
+        from multiprocessing import forkserver
+
+        _CONTEXT.set_forkserver_preload(["accord.studio.limited_work", *modules])
+        forkserver.ensure_running()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from accord.errors import InputError
 from accord.store import connections, people, projects
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
+from accord.studio import limited
 from accord.studio.app import create_app
 from accord.studio.protocol import BoundedProtocol
 from accord.workflows.exchange import remove_unfinished, store_project
@@ -132,6 +133,7 @@ def serve(
     if label_studio is not None:
         backend = connect_label_studio(database, label_studio, model=label_studio_model)
     url = f"{'https' if secure_cookies else 'http'}://{host}:{port}"
+    limited.prepare()
     # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies, hosts=(host, *hosts))

@@ -14,8 +14,9 @@ from accord.errors import InputError
 from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database, DatabaseError, wait_until_open
 from accord.store.people import now
-from accord.studio.limited import FailedError, Job, Limits
+from accord.studio.limited import FailedError, Job, Limits, prepare
 from accord.studio.limited_work import refit_project
+from accord.typing import KINDS
 
 __all__ = ["Worker", "main", "refit_limits"]
 
@@ -119,6 +120,7 @@ def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     """Work until the studio (process ``parent``) is gone."""
     if hasattr(os, "nice"):
         os.nice(19)
+    prepare(*(f"accord.{kind}.task" for kind in KINDS))
     worker = Worker(wait_until_open(url, seconds=60.0), url)
     while os.getppid() == parent:
         try:

@@ -1,6 +1,6 @@
 """Rows of comments as the arrays that thread models are fitted on: sorted, coded, scaled, paired."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,21 @@ import pandas as pd
 from numba import njit
 
 from accord.data.tables import as_frame, is_table
+from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.threads.features.edges import ThreadEdges, complete_pairs
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Scaler", "ThreadRows", "chain_pairs", "known_codes", "label_codes", "pair_features", "pair_scores"]
+__all__ = [
+    "Scaler",
+    "ThreadRows",
+    "as_threads",
+    "chain_pairs",
+    "known_codes",
+    "label_codes",
+    "pair_features",
+    "pair_scores",
+]
 
 _CLIP = 4.0
 _UNNAMED = "features/"  # and the place of a column that has no name
@@ -20,7 +30,7 @@ _UNNAMED = "features/"  # and the place of a column that has no name
 
 @dataclass(frozen=True, eq=False)
 class ThreadRows:
-    """Which rows form which thread. Rows of one thread need not stand together; they keep their order inside it."""
+    """Which rows form which thread, sorted by the threads' names; the rows of a thread keep their order inside it."""
 
     order: IntArray  # (n_rows,): row order[p] of the input is at place p
     offsets: IntArray  # (n_threads + 1,)
@@ -36,12 +46,9 @@ class ThreadRows:
         if groups.dtype.kind in "Of" and pd.isna(groups).any():
             row = int(np.flatnonzero(pd.isna(groups))[0])
             raise InputError(f"groups must name the thread of each row; that of row {row} is missing.")
-        # Threads in order of first appearance.
         names = groups if groups.dtype.kind in "iu" else groups.astype(str)
-        _, first, codes = np.unique(names, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))[codes.ravel()]
-        sizes = np.bincount(rank, minlength=len(first))
-        return cls(np.argsort(rank, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
+        sizes = np.unique(names, return_counts=True)[1]
+        return cls(np.argsort(names, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
 
     @property
     def sizes(self) -> IntArray:
@@ -194,6 +201,41 @@ def similarities_of(
         return values
     # Consecutive pairs: the first pair of each comment that has a later one.
     return values[np.searchsorted(every, left)]
+
+
+def as_threads(X: Any, groups: Any = None, labels: Any = None) -> Threads | None:
+    """The record of a Threads record or of a table of texts; ``None`` for everything else.
+
+    Parameters
+    ----------
+    X : Threads, or table with a column ``text``
+    groups, labels : array of shape (n_comments,), optional
+        Instead of the columns ``group_id`` and ``label`` of a table, or of the record's own labels.
+    """
+    if isinstance(X, Threads):
+        return X if labels is None else replace(X, labels=np.asarray(labels, dtype=object))
+    if not is_table(X) or "text" not in as_frame(X).columns:
+        return None
+    frame = as_frame(X).copy()
+    if "item_id" not in frame:
+        frame["item_id"] = np.arange(len(frame)).astype(str)
+    for name, values in (("group_id", groups), ("label", labels)):
+        if values is not None:
+            if len(values) != len(frame):
+                raise InputError(f"there must be one {name} a row, {len(frame)}; there are {len(values)}.")
+            frame[name] = np.asarray(values, dtype=object)
+    if "group_id" not in frame:
+        frame["group_id"] = frame["item_id"]
+    return Threads.from_table(frame)
+
+
+def places_in(X: Any, threads: Threads) -> IntArray | None:
+    """The row of X that each comment of its threads comes from; ``None`` where X is the record itself."""
+    if isinstance(X, Threads):
+        return None
+    frame = as_frame(X)
+    ids = frame["item_id"].astype(str) if "item_id" in frame else np.arange(len(frame)).astype(str)
+    return np.asarray(pd.Index(ids).get_indexer(pd.Index(threads.comment_ids.astype(str))), dtype=np.int64)
 
 
 def in_trained_order(values: FloatArray, names: tuple[str, ...], trained: tuple[str, ...]) -> FloatArray:

@@ -1,7 +1,8 @@
 """Threads: label the comments under a question jointly, say how sure, rank them, and show why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,23 +21,28 @@ from accord.engines.numerics import normalise_log
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Flag, Number, Object, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
+from accord.texts.vectors import FittedVectors
 from accord.threads.calibration import calibrated, fit_sigmoids
 from accord.threads.design import (
     Scaler,
     ThreadRows,
     as_float_table,
+    as_threads,
     in_trained_order,
     known_codes,
     label_codes,
     pair_features,
     pair_scores,
+    places_in,
     similarities_of,
 )
 from accord.threads.features.edges import ThreadEdges
 from accord.threads.features.table import FEATURE_SETS, ThreadFeatures
 from accord.threads.files import fit_file
+from accord.threads.held_out import with_given_pull
 from accord.threads.local import log_linear_scores
 from accord.threads.models import (
+    COUPLINGS,
     EDGE_SCALES,
     EDGES,
     LEARNERS,
@@ -49,11 +55,14 @@ from accord.threads.models import (
     fit_weights,
     prediction_engine,
 )
-from accord.threads.pulls import beyond_pairs, node_evidence, pulls_of_others
+from accord.threads.pulls import beyond_pairs, contrast, node_evidence, pulls_of_others
 from accord.threads.second_order_chain import SecondOrderChain
 from accord.typing import AnyArray, FloatArray
 
 __all__ = ["ThreadClassifier"]
+
+# Log-odds of classifiers that have not seen the thread are evidence already, and bear a part of the penalty only.
+RELIEF = {"words": 0.1, "stacked": 0.1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +93,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     edges : {"bias", "ising", "full"}
         Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
         pair of labels. "local" has no edges.
-    edge_scale : {"none", "root", "length"}
-        Edges of a thread of n comments are divided by 1, √(n − 1) or n − 1.
+    edge_scale : {"length", "root", "none"}
+        Edges of a thread of n comments are divided by n − 1, √(n − 1) or 1. Unscaled edges that were learnt from short
+        threads give all comments of a long one the same label.
     order : {1, 2}
         Order of a chain.
     learner : {"lbfgs", "sgd", "averaged", "voted"}
@@ -94,16 +104,26 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     objective : {"likelihood", "marginals"}
         What L-BFGS minimises for "fccrf" and "chain": the negative log-likelihood of whole threads, or the log loss of
         the node marginals.
-    features : {"text", "paper", "full"}
-        Which features to make when X is a :class:`~accord.data.threads.Threads` record.
+    coupling : {"auto", "held_out", "joint"}
+        How "fccrf" learns the pull between comments. "held_out": the nodes are trained by themselves, and the pull is
+        fitted to what they say of threads held out in ``n_folds`` folds; it is set to 0 if it does not help on threads
+        that it was not fitted to. "joint": nodes and edges are trained together, as in [JMN16]. "auto" holds out where
+        that can be done: for bias edges, L-BFGS and the likelihood.
+    features : {"words", "paper", "text", "full"}
+        Which features to make of texts, see :class:`~accord.threads.features.table.ThreadFeatures`.
+    vectors : str, path or callable, optional
+        Sentence vectors beside the words, for features "words" and "full": what
+        :func:`~accord.texts.vectors.open_vectors` takes.
     node_penalty, edge_penalty : float
-        L2 penalties; biases are free.
+        L2 penalties as total strengths: ½ · penalty · |weights|² is added to the loss summed over comments (or pairs,
+        for edges that are trained apart). Biases are free, and log-odds of text classifiers bear a tenth. "auto"
+        chooses the strength with the least log loss on threads held out in ``n_folds`` folds.
     n_epochs : int
         Passes of stochastic gradient steps and perceptrons.
     step_size : float
         First step of stochastic gradient steps.
     n_folds : int
-        Folds for node predictions that enter edge features, and for stacked features.
+        Folds of threads for everything that is learnt from threads held out.
     max_iter : int
         Most iterations of L-BFGS.
     tol : float
@@ -123,6 +143,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_labels,)
     weights_ : ThreadWeights
+        ``weights_.penalty`` is the strength on the node weights, ``weights_.penalties_tried`` what else was tried.
+    coupling_ : Coupling or None
+        The pull between comments and what it is worth on threads held out, where it was learnt from those.
     feature_names_ : tuple of str
         ``group/name`` of each node feature.
 
@@ -138,9 +161,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     >>> x = np.array([[1.0], [0.8], [-1.0], [-0.7], [1.2], [-0.9]])
     >>> y = np.array(["Good", "Good", "Bad", "Bad", "Good", "Bad"])
     >>> thread = np.array(["a", "a", "b", "b", "c", "c"])
-    >>> model = ThreadClassifier(node_penalty=0.1).fit(x, y, groups=thread)
-    >>> model.predict(np.array([[0.9], [0.1]]), groups=["new", "new"]).tolist()
-    ['Good', 'Good']
+    >>> model = ThreadClassifier().fit(x, y, groups=thread)
+    >>> model.predict(np.array([[0.9], [-0.8]]), groups=["new", "new"]).tolist()
+    ['Good', 'Bad']
     """
 
     SETTINGS: ClassVar[Mapping[str, Rule]] = {
@@ -149,9 +172,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         "edge_scale": Choice(tuple(EDGE_SCALES)),
         "learner": Choice(LEARNERS),
         "objective": Choice(OBJECTIVES),
+        "coupling": Choice(COUPLINGS),
         "features": Choice(FEATURE_SETS),
+        "vectors": Object("the name, folder or file of an encoder, or a function of texts", (str, Path, Callable)),
         "order": Number(1, 2, whole=True),
-        "node_penalty": Number(0),
+        "node_penalty": Number(0, words=("auto",)),
         "edge_penalty": Number(0),
         "n_epochs": Number(1, whole=True),
         "step_size": Number(0, above=True),
@@ -170,13 +195,15 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         *,
         model: str = "fccrf",
         edges: str = "bias",
-        edge_scale: str = "none",
+        edge_scale: str = "length",
         order: int = 1,
         learner: str = "lbfgs",
         objective: str = "likelihood",
-        features: str = "paper",
-        node_penalty: float = 1e-3,
-        edge_penalty: float = 0.1,
+        coupling: str = "auto",
+        features: str = "words",
+        vectors: Any = None,
+        node_penalty: float | str = "auto",
+        edge_penalty: float = 1000.0,
         n_epochs: int = 10,
         step_size: float = 0.1,
         n_folds: int = 5,
@@ -194,7 +221,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.order = order
         self.learner = learner
         self.objective = objective
+        self.coupling = coupling
         self.features = features
+        self.vectors = vectors
         self.node_penalty = node_penalty
         self.edge_penalty = edge_penalty
         self.n_epochs = n_epochs
@@ -208,40 +237,52 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.client = client
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
-    ) -> "ThreadClassifier":
+    # scikit-learn routes these without further requests.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "edges": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True, "edges": True, "known": True}
+    __metadata_request__predict_proba = __metadata_request__predict
+    __metadata_request__score = __metadata_request__predict
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, edges: ThreadEdges | None = None) -> "ThreadClassifier":
         """Train.
 
         Parameters
         ----------
-        X : Threads, or table or array of shape (n_comments, n_features)
-            One row a comment. With a Threads record ``y`` and ``groups`` are its own.
+        X : Threads, table of texts, or table or array of shape (n_comments, n_features)
+            One row a comment. A table with a column ``text`` is read as
+            :meth:`~accord.data.threads.Threads.from_table` does, and its features are made; a Threads record has its
+            own labels and threads.
         y : array of shape (n_comments,)
-            Labels; ``None`` where a comment has none.
+            Labels; ``None`` where a comment has none. By default those of a record, or the column ``label``.
         groups : array of shape (n_comments,), optional
-            The thread of each comment; by default every comment stands alone.
+            The thread of each comment; by default the column ``group_id`` of texts, or else every comment stands alone.
         edges : ThreadEdges, optional
-            Similarities between the comments of a thread, for edges="ising" and "full".
-        vectors : (ids, array), optional
-            Sentence vectors, for features="full" of a Threads record.
+            Similarities between the comments of a thread, for edges="ising" and "full" and features of one's own.
         """
         settings = self._settings()
         self.features_: ThreadFeatures | None = None
-        if isinstance(X, Threads):
-            X, y, groups, edges = self._fit_features(X, settings, vectors)
+        self.vectors_ = None if self.vectors is None else FittedVectors.of(self.vectors)
+        texts = as_threads(X, groups, y)
+        if texts is not None:
+            # Sorted by their names, so that nothing depends on the order in which threads are given.
+            X, y, groups, edges = self._fit_features(texts.subset(np.argsort(texts.thread_ids)), settings)
         values, ids, self.feature_names_ = as_float_table(X)
         rows = ThreadRows.of(groups, len(values))
         self.classes_, labels = label_codes(y, len(values))
         if self.model == "local+cut" and len(self.classes_) != 2:
             raise InputError(f"a graph cut needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
-        self.scaler_ = Scaler.of(values)
+        self.scaler_ = Scaler.of(values[rows.order])
         similarities = None
         if settings.uses_pairs:
             similarities = similarities_of(edges, ids, rows, *settings.pairs(rows.offsets))
         self.n_similarities_ = 0 if similarities is None else similarities.shape[1]
-        data = Training(self.scaler_(values[rows.order]), labels[rows.order], len(self.classes_), rows, similarities)
+        relief = np.array([RELIEF.get(name.partition("/")[0], 1.0) for name in self.feature_names_])
+        data = Training(
+            self.scaler_(values[rows.order]), labels[rows.order], len(self.classes_), rows, similarities,
+            relief[self.scaler_.keep],
+        )  # fmt: skip
         self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
+        self.coupling_ = self.weights_.coupling
         self.n_features_in_ = values.shape[1]
         self.sigmoids_ = None
         if self.calibrate:
@@ -270,7 +311,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             raise InputError(
                 "calibrate=True trains on parts of the threads, which files are not read for. Leave it out."
             )
-        self.sigmoids_ = self.features_ = None
+        self.sigmoids_ = self.features_ = self.vectors_ = self.coupling_ = None
         found = fit_file(source, self._settings(), self._workers, features=features, **plan)
         self.weights_, self.scaler_ = found.weights, found.scaler
         self.classes_ = found.classes
@@ -293,18 +334,17 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         groups: Any = None,
         known: Any = None,
         edges: ThreadEdges | None = None,
-        vectors: Any = None,
     ) -> FloatArray:
         """Probability of each label, shape (n_comments, n_labels), in the order of ``classes_``.
 
         Parameters
         ----------
-        X, groups, edges, vectors
+        X, groups, edges
             As in :meth:`fit`.
         known : array of shape (n_comments,), optional
             Labels that are given, ``None`` elsewhere. They are kept, and pull the other comments of their thread.
         """
-        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
+        posed = self._pose(X, groups, known=known, edges=edges)
         return np.asarray(posed.rows.back(self._probabilities(posed)))
 
     def predict(
@@ -314,16 +354,43 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         groups: Any = None,
         known: Any = None,
         edges: ThreadEdges | None = None,
-        vectors: Any = None,
     ) -> AnyArray:
         """The label of each comment: the most probable one, or that of the best cut for "local+cut".
 
         Takes what :meth:`predict_proba` takes.
         """
-        posed = self._pose(X, groups, known=known, edges=edges, vectors=vectors)
+        posed = self._pose(X, groups, known=known, edges=edges)
         if self.model == "local+cut":
             return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
         return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
+
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        known: Any = None,
+        edges: ThreadEdges | None = None,
+    ) -> float:
+        """Accuracy on the comments that have a label which was not given in ``known``, weighted if so wished.
+
+        Takes what :meth:`predict_proba` takes; ``y`` is by default as in :meth:`fit`.
+        """
+        texts = as_threads(X, groups, y)
+        if texts is not None and y is None:
+            place = places_in(X, texts)
+            y = texts.labels if place is None or texts.labels is None else texts.labels[np.argsort(place)]
+        if y is None:
+            raise InputError("a score needs the true labels; give them as y.")
+        y = np.asarray(y, dtype=object)
+        counted = ~pd.isna(y) if known is None else ~pd.isna(y) & pd.isna(np.asarray(known, dtype=object))
+        if not counted.any():
+            raise InputError("a score needs comments with a label that was not given; there is none.")
+        said = self.predict(X, groups=groups, known=known, edges=edges)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
+        return float(np.average(said[counted] == y[counted], weights=weight))
 
     def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
         """The comments of each thread, best answer first.
@@ -331,7 +398,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, groups
-            As in :meth:`predict_proba`, and so are ``known``, ``edges`` and ``vectors``.
+            As in :meth:`predict_proba`, and so are ``known`` and ``edges``.
         positive : label, optional
             The label that makes a good answer; by default "Good" if there is such a label, else the last one.
 
@@ -341,8 +408,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             ``thread, rank, item_id, row, probability``, one row a comment, thread by thread.
         """
         p = self.predict_proba(X, groups=groups, **more)[:, self._positive(positive)]
-        if isinstance(X, Threads):
-            thread, ids = X.thread_ids[X.thread_of], X.comment_ids
+        texts = as_threads(X, groups)
+        if texts is not None:
+            place = places_in(X, texts)
+            order = np.arange(len(p)) if place is None else np.argsort(place)
+            thread, ids = texts.thread_ids[texts.thread_of][order], texts.comment_ids[order]
         else:
             _, index, _ = as_float_table(X)
             ids = np.arange(len(p)).astype(str) if index is None else index
@@ -361,7 +431,6 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         label: Any = None,
         known: Any = None,
         edges: ThreadEdges | None = None,
-        vectors: Any = None,
     ) -> pd.DataFrame:
         """Why the comments of one thread are judged as they are.
 
@@ -378,25 +447,27 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             Explain this comment only.
         label : label, optional
             As ``positive`` in :meth:`rank`.
-        known, edges, vectors
+        known, edges
             As in :meth:`predict_proba`.
 
         Returns
         -------
         DataFrame
-            ``item_id, reason, effect, kind``; kind is "evidence", "pull" or "rest", the reason a feature group or the
-            id of the other comment; the strongest reason of each comment first.
+            ``item_id, reason, effect, kind``; kind is "evidence", "word", "pull" or "rest", the reason a feature group,
+            a word or two of the comment, or the id of the other comment; the strongest reason of each comment first.
         """
         check_is_fitted(self, "weights_")
-        n = X.n_comments if isinstance(X, Threads) else np.shape(X)[0]
-        if isinstance(X, Threads) and X.n_threads != 1:
-            raise InputError(f"explain takes the comments of one thread; there are {X.n_threads} threads.")
-        posed = self._pose(X, np.zeros(n), known=known, edges=edges, vectors=vectors)
+        texts = as_threads(X, np.zeros(np.shape(X)[0])) if not isinstance(X, Threads) else X
+        X = X if texts is None else texts
+        if texts is not None and texts.n_threads != 1:
+            raise InputError(f"explain takes the comments of one thread; there are {texts.n_threads} threads.")
+        n = np.shape(X)[0] if texts is None else texts.n_comments
+        posed = self._pose(X, np.zeros(n), known=known, edges=edges)
         names = np.arange(n).astype(str) if posed.ids is None else posed.ids
         k = self._positive(label)
         weights = self.weights_.local if self.weights_.path is not None else self.weights_.nodes
         groups = [self.feature_names_[column].partition("/")[0] for column in self.scaler_.keep] + ["bias"]
-        frames = node_evidence(weights, posed.x, k, groups, names)
+        frames = node_evidence(weights, posed.x, k, groups, names, self._word_effects(texts, weights, k))
         if self.model != "local" and not (self.model == "chain" and self.order == 2):
             frames += pulls_of_others(posed.graphs, k, names)
             frames.append(beyond_pairs(self._marginals(posed), posed.graphs.known, pd.concat(frames), k, names))
@@ -418,15 +489,35 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         names = Settings.__dataclass_fields__
         return Settings(**{name: getattr(self, name) for name in names})
 
-    def _fit_features(self, threads: Threads, settings: Settings, vectors: Any) -> tuple[Any, Any, Any, Any]:
+    def _fit_features(self, threads: Threads, settings: Settings) -> tuple[Any, Any, Any, Any]:
         if threads.labels is None or pd.isna(threads.labels).all():
             raise InputError("training needs labelled comments; no comment of these threads has a label.")
         self.features_ = ThreadFeatures(
             features=self.features, n_folds=self.n_folds, cache_dir=self.cache_dir, random_state=self.random_state
         )
+        vectors = self._vectors_of(threads)
         X = self.features_.fit_transform(threads, vectors=vectors)
         edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
         return X, threads.labels, threads.thread_ids[threads.thread_of], edges
+
+    def _vectors_of(self, threads: Threads) -> tuple[AnyArray, FloatArray] | None:
+        """Ids of questions and comments, and their sentence vectors."""
+        if self.vectors_ is None:
+            return None
+        questions = np.full(threads.n_threads, "", dtype=object) if threads.questions is None else threads.questions
+        texts = [text if isinstance(text, str) else "" for text in (*questions, *threads.texts)]
+        return np.concatenate([threads.thread_ids, threads.comment_ids]), self.vectors_.encode(self.vectors, texts)
+
+    def _word_effects(self, texts: Threads | None, weights: FloatArray, k: int) -> list[dict[str, float]] | None:
+        """What each word of each comment adds to its log-odds of label k."""
+        names = [self.feature_names_[column] for column in self.scaler_.keep]
+        columns = [place for place, name in enumerate(names) if name.startswith("words/")]
+        every = [name for name in self.feature_names_ if name.startswith("words/")]
+        if texts is None or self.features_ is None or not columns or len(columns) != len(every):
+            return None
+        slopes = contrast(weights, k)[columns] / self.scaler_.scale[self.scaler_.keep[columns]]
+        effects = self.features_.word_effects(texts)
+        return [{word: float(added @ slopes) for word, added in one.items()} for one in effects]
 
     def _positive(self, label: Any) -> int:
         check_is_fitted(self, "weights_")
@@ -437,22 +528,32 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             raise InputError(f"the label must be one of {', '.join(map(str, names))}; it is {label!r}.")
         return int(names.index(label))
 
-    def _pose(
-        self, X: Any, groups: Any, *, known: Any = None, edges: ThreadEdges | None = None, vectors: Any = None
-    ) -> _Posed:
+    def _pose(self, X: Any, groups: Any, *, known: Any = None, edges: ThreadEdges | None = None) -> _Posed:
         """The inference problem of some comments, in the order of their threads."""
         check_is_fitted(self, "weights_")
         settings = self._settings()
-        if isinstance(X, Threads):
+        texts, place = as_threads(X, groups), None
+        if texts is not None:
             made = getattr(self, "features_", None)
             if made is None:
-                raise InputError("a model trained on a table of features predicts tables; it got a Threads record.")
-            groups = X.thread_ids[X.thread_of]
-            edges = made.edges(X, vectors=vectors) if settings.uses_pairs else None
-            X = made.transform(X, vectors=vectors)
+                raise InputError("a model trained on a table of features predicts tables; it got texts.")
+            place = places_in(X, texts)
+            groups = texts.thread_ids[texts.thread_of]
+            vectors = self._vectors_of(texts)
+            edges = made.edges(texts, vectors=vectors) if settings.uses_pairs else None
+            X = made.transform(texts, vectors=vectors)
+        elif groups is None and np.shape(X)[0] > 1 and self.weights_.edges.any():
+            warnings.warn(
+                "groups was not given, so that every comment is judged as a thread of its own. Give the thread of each "
+                "row as groups; in cross-validation, scikit-learn's metadata routing hands it on.",
+                stacklevel=3,
+            )
         values, ids, names = as_float_table(X)
         values = in_trained_order(values, names, tuple(self.feature_names_))
         rows = ThreadRows.of(groups, len(values))
+        if place is not None:  # a table of texts may come in another order than its threads have
+            rows = replace(rows, order=place[rows.order])
+            values, ids = values[np.argsort(place)], None if ids is None else ids[np.argsort(place)]
         labels = None if known is None else known_codes(known, self.classes_, len(values))
         x = self.scaler_(values[rows.order])
         scores = self._node_scores(x)
@@ -465,6 +566,9 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             graphs = graphs.with_scores(scores, gains)
         if labels is not None:
             graphs = graphs.with_known(labels[rows.order])
+            if self.coupling_ is not None:
+                share = edge_share(graphs, self.edge_scale)
+                graphs = with_given_pull(graphs, self.coupling_.pull_given * share)
         return _Posed(x, features, rows, graphs, ids)
 
     def _edge_scores(

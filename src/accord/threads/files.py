@@ -24,11 +24,11 @@ from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.threads.design import Scaler, ThreadRows
+from accord.threads.held_out import FIXED, node_penalties
 from accord.threads.local import log_linear_loss, n_vectors
 from accord.threads.models import (
     Settings,
     ThreadWeights,
-    bias_free,
     edge_share,
     edge_units,
     minimise_blocks,
@@ -161,7 +161,9 @@ def _local_share(weights: FloatArray, block: CrfBlock, *, n_labels: int, n_obser
 
 def _fit(opened: Blocks, settings: Settings, sizes: _Sizes, n_inputs: int, n_labels: int) -> ThreadWeights:
     vectors = n_vectors(n_labels)
-    strength = np.tile(bias_free(settings.node_penalty, n_inputs), vectors)
+    # Nothing is held out of files, so that the penalty cannot be chosen.
+    total = FIXED if settings.node_penalty == "auto" else float(settings.node_penalty)
+    strength = np.tile(node_penalties(total, np.ones(n_inputs - 1), sizes.n_observed), vectors)
     own = summed_loss(partial(_local_share, n_labels=n_labels, n_observed=sizes.n_observed), opened)
     found = minimise_lbfgs(l2_penalised(own, strength), np.zeros(len(strength)), max_iter=settings.max_iter, tol=1e-4)
     local = found.weights.reshape(vectors, -1)

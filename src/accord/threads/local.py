@@ -89,6 +89,7 @@ def fit_log_linear_lbfgs(
     *,
     penalty: float | FloatArray,
     row_weights: FloatArray | None = None,
+    start: FloatArray | None = None,
     max_iter: int = 500,
     tol: float = 1e-4,
     workers: Workers | None = None,
@@ -103,7 +104,8 @@ def fit_log_linear_lbfgs(
     blocks = [(x, labels, share)] if len(parts) == 1 else [(x[part], labels[part], share[part]) for part in parts]
     with (workers or Workers()).open(blocks) as opened:
         loss = summed_loss(partial(_block_loss, n_labels=n_labels), opened)
-        return minimise_lbfgs(l2_penalised(loss, strength), np.zeros(len(strength)), max_iter=max_iter, tol=tol)
+        first = np.zeros(len(strength)) if start is None else start
+        return minimise_lbfgs(l2_penalised(loss, strength), first, max_iter=max_iter, tol=tol)
 
 
 def _block_loss(

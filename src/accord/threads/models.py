@@ -1,6 +1,6 @@
 """How the models of [JMN16] are trained. All end as weights that score the nodes and edges of one graph a thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.threads.design import Scaler, ThreadRows, chain_pairs, pair_features
 from accord.threads.features.edges import complete_pairs
+from accord.threads.held_out import FIXED, Coupling, HeldOut, fit_coupling, hold_out, node_penalties
 from accord.threads.local import (
     PerceptronPath,
     fit_log_linear_lbfgs,
@@ -39,6 +40,7 @@ MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
 EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
+COUPLINGS = ("auto", "held_out", "joint")
 EDGE_SCALES = {"none": 0.0, "root": 0.5, "length": 1.0}  # edges are divided by (n − 1) to this power
 
 
@@ -52,19 +54,26 @@ class Settings:
     order: int
     learner: str
     objective: str
-    node_penalty: float
+    coupling: str
+    node_penalty: float | str
     edge_penalty: float
     n_epochs: int
     step_size: float
     n_folds: int
     max_iter: int
     tol: float
+    random_state: Any
 
     def __post_init__(self) -> None:
         if self.learner == "voted" and self.model != "local":
             raise InputError(
                 f"a voted perceptron needs model='local', because it has no single weights; the model is "
                 f"{self.model!r}. Use learner='averaged'."
+            )
+        if self.coupling == "held_out" and not self._can_hold_out:
+            raise InputError(
+                "coupling='held_out' fits one pull to nodes trained apart: it needs model='fccrf', edges='bias', "
+                "learner='lbfgs' and objective='likelihood'. Use coupling='joint'."
             )
         if self.learner == "averaged" and self.model in ("local+cut", "local+lbp"):
             raise InputError(f"model={self.model!r} is trained by lbfgs or sgd; the learner is 'averaged'.")
@@ -75,6 +84,16 @@ class Settings:
                 "chains of order 2 are trained by lbfgs on the likelihood; learner and objective are "
                 f"{self.learner!r} and {self.objective!r}."
             )
+
+    @property
+    def _can_hold_out(self) -> bool:
+        chosen = (self.model, self.edges, self.learner, self.objective)
+        return chosen == ("fccrf", "bias", "lbfgs", "likelihood")
+
+    @property
+    def couples_held_out(self) -> bool:
+        """Whether the pull between comments is fitted to nodes that are trained by themselves."""
+        return self.coupling != "joint" and self._can_hold_out
 
     @property
     def uses_pairs(self) -> bool:
@@ -99,6 +118,16 @@ class Training:
     n_labels: int
     rows: ThreadRows
     similarities: FloatArray | None  # (n_pairs, n_similarities)
+    relief: FloatArray  # (n_features,): what part of the penalty a feature bears
+
+    @property
+    def thread(self) -> IntArray:
+        """The thread of each row."""
+        return np.repeat(np.arange(len(self.rows.sizes)), self.rows.sizes)
+
+    def node_penalties(self, settings: Settings, n_rows: int) -> FloatArray:
+        """The penalty of each node feature of a mean loss over so many rows."""
+        return node_penalties(float(settings.node_penalty), self.relief, n_rows)
 
     @property
     def observed(self) -> IntArray:
@@ -107,7 +136,7 @@ class Training:
     @property
     def batches(self) -> list[IntArray]:
         """The observed rows of each thread that has any."""
-        thread = np.repeat(np.arange(len(self.rows.sizes)), self.rows.sizes)[self.observed]
+        thread = self.thread[self.observed]
         return [part for part in np.split(self.observed, np.flatnonzero(np.diff(thread)) + 1) if len(part)]
 
 
@@ -122,6 +151,9 @@ class ThreadWeights:
     pair_scaler: Scaler | None
     path: PerceptronPath | None
     convergence: Convergence
+    penalty: float | None = None  # total strength on the node weights
+    penalties_tried: Mapping[float, float] | None = None  # total strength → log loss of threads held out
+    coupling: Coupling | None = None
 
 
 def bias_free(penalty: float, n_features: int) -> FloatArray:
@@ -136,12 +168,13 @@ def fit_local(
 ) -> tuple[FloatArray, Convergence, Any]:
     """The node classifier by itself: weights of shape (n_node_vectors, n_features + 1), and a perceptron's path."""
     rows, labels = data.observed, data.labels[data.observed]
-    x, penalty = data.x[rows], bias_free(settings.node_penalty, data.x.shape[1])
+    x = data.x[rows]
     if settings.learner in ("voted", "averaged"):
         path = fit_perceptron(x, labels, data.n_labels, n_epochs=settings.n_epochs, rng=rng)
         mean = path.averaged()
         mean = mean[1:] - mean[:1] if data.n_labels == 2 else mean
         return mean, Convergence(True, settings.n_epochs, 0.0), path
+    penalty = data.node_penalties(settings, len(rows))
     if settings.learner == "sgd":
         found = fit_log_linear_sgd(
             data.x, data.labels, data.n_labels, penalty=penalty, batches=data.batches,
@@ -156,15 +189,14 @@ def fit_local(
 
 def held_out_evidence(data: Training, settings: Settings, rng: np.random.Generator) -> FloatArray:
     """Node log probabilities of each row from a classifier that has not seen its thread, (n_rows, n_labels)."""
-    thread = np.repeat(np.arange(len(data.rows.sizes)), data.rows.sizes)
-    folds = group_folds(thread, n_folds=min(settings.n_folds, len(data.rows.sizes)), random_state=rng)
+    folds = group_folds(data.thread, n_folds=min(settings.n_folds, len(data.rows.sizes)), random_state=rng)
     evidence = np.zeros((len(data.labels), data.n_labels))
-    penalty = bias_free(settings.node_penalty, data.x.shape[1])
     for fold in range(settings.n_folds):
         held = folds == fold
         rows = data.observed[~held[data.observed]]
         if not len(rows) or not held.any():
             continue
+        penalty = data.node_penalties(settings, len(rows))
         found = fit_log_linear_lbfgs(data.x[rows], data.labels[rows], data.n_labels, penalty=penalty)
         evidence[held] = log_linear_scores(found.weights.reshape(n_vectors(data.n_labels), -1), data.x[held])
     return evidence
@@ -216,12 +248,39 @@ def fit_weights(
 ) -> ThreadWeights:
     """Train the chosen model; L-BFGS sums its losses over blocks of threads, by the workers if there are any."""
     workers = workers or Workers()
+    held = None
+    if settings.learner not in ("voted", "averaged") or settings.model != "local":
+        held = _held_out(data, settings)
+        if settings.node_penalty == "auto":
+            settings = replace(settings, node_penalty=FIXED if held is None else held.penalty)
+    found = _fit_model(data, settings, rng, workers, held)
+    if held is None:
+        return found
+    return replace(found, penalty=held.penalty, penalties_tried=held.path)
+
+
+def _held_out(data: Training, settings: Settings) -> HeldOut | None:
+    """What nodes say of threads held out, where something is chosen by it."""
+    automatic = settings.node_penalty == "auto"
+    if not (automatic or settings.couples_held_out):
+        return None
+    return hold_out(
+        data.x, data.labels, data.n_labels, data.thread, data.relief, n_folds=settings.n_folds,
+        penalty=None if automatic else float(settings.node_penalty), random_state=settings.random_state,
+    )  # fmt: skip
+
+
+def _fit_model(
+    data: Training, settings: Settings, rng: np.random.Generator, workers: Workers, held: HeldOut | None
+) -> ThreadWeights:
     if settings.model == "local":
         local, convergence, path = fit_local(data, settings, rng, workers)
         keep = path if settings.learner == "voted" else None
         return ThreadWeights(local, local, np.zeros((0, 1)), None, None, keep, convergence)
     plain = replace(settings, learner="sgd") if settings.learner == "sgd" else replace(settings, learner="lbfgs")
     local, local_convergence, _ = fit_local(data, plain, rng, workers)
+    if settings.couples_held_out:
+        return _coupled(data, settings, local, local_convergence, held)
     features, scaler = _edge_design(data, settings, rng)
     if settings.model in ("local+cut", "local+lbp"):
         edges = _fit_edges_apart(data, settings, features)
@@ -236,12 +295,25 @@ def fit_weights(
     return ThreadWeights(local, nodes, edges, None, scaler, None, found.convergence)
 
 
+def _coupled(
+    data: Training, settings: Settings, local: FloatArray, convergence: Convergence, held: HeldOut | None
+) -> ThreadWeights:
+    """Nodes trained by themselves, and a pull between comments that is fitted to what they say of threads held out."""
+    layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
+    if held is None or not layout.n_edges:
+        return ThreadWeights(local, local, np.zeros((1, 1)), None, None, None, convergence)
+    found = fit_coupling(held, layout, edge_share(layout, settings.edge_scale), data.labels, random_state=0)
+    nodes = found.slope * local
+    nodes[:, -1] += found.offsets[1:] if data.n_labels == 2 else found.offsets
+    return ThreadWeights(local, nodes, np.full((1, 1), found.pull), None, None, None, convergence, coupling=found)
+
+
 def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -> FloatArray:
     """The edge classifier by itself ([JMN16] eq. 2): one vector for the log odds of equal labels, or one a pair."""
     left, right = settings.pairs(data.rows.offsets)
     seen = np.flatnonzero((data.labels[left] >= 0) & (data.labels[right] >= 0))
     a, b = data.labels[left[seen]], data.labels[right[seen]]
-    penalty = bias_free(settings.edge_penalty, features.shape[1])
+    penalty = bias_free(settings.edge_penalty / max(len(seen), 1), features.shape[1])
     full = settings.edges == "full"
     target, n_targets = (a * data.n_labels + b, data.n_labels**2) if full else ((a == b).astype(np.int64), 2)
     if not len(seen):
@@ -254,14 +326,14 @@ def _fit_edges_apart(data: Training, settings: Settings, features: FloatArray) -
     return weights
 
 
-def _penalty(crf: Any, settings: Settings, n_extra: int = 0) -> FloatArray:
-    nodes = bias_free(settings.node_penalty, crf.node_features.shape[1])
-    edges = bias_free(settings.edge_penalty, crf.edge_features.shape[1])
+def _penalty(crf: Any, data: Training, settings: Settings, n_extra: int = 0) -> FloatArray:
+    n = len(data.observed)
+    edge = settings.edge_penalty / max(n, 1)
     return np.concatenate(
         [
-            np.tile(nodes, crf.n_node_vectors),
-            np.tile(edges, crf.n_edge_vectors),
-            np.full(n_extra, settings.edge_penalty),
+            np.tile(data.node_penalties(settings, n), crf.n_node_vectors),
+            np.tile(bias_free(edge, crf.edge_features.shape[1]), crf.n_edge_vectors),
+            np.full(n_extra, edge),
         ]
     )
 
@@ -281,7 +353,7 @@ def _fit_crf(
 ) -> Optimum:
     """Joint training: L-BFGS on a loss, or one thread a step ([JMN16] Algorithm 1 and section 3.2)."""
     infer = training_engine(settings)
-    strength = _penalty(crf, settings)
+    strength = _penalty(crf, data, settings)
     if settings.learner == "lbfgs" and settings.model != "joint":
         units = np.ones(crf.n_weights)
         pull = edge_share(crf.graphs, settings.edge_scale).sum() / max(crf.graphs.n_nodes, 1)
@@ -369,7 +441,7 @@ def _fit_second_order(
     model = SecondOrderChain(data.x, features, data.rows.sizes, data.n_labels, kind)
     n_triples = data.n_labels**3
     found = minimise_lbfgs(
-        l2_penalised(model.loss(data.labels), _penalty(model, settings, n_triples)),
+        l2_penalised(model.loss(data.labels), _penalty(model, data, settings, n_triples)),
         _start(model, local, n_triples),
         max_iter=settings.max_iter,
         tol=settings.tol,

@@ -3,7 +3,7 @@
 A pull is a message of belief propagation, read off its beliefs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,10 @@ from accord.engines.marginals import Marginals
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["beyond_pairs", "node_evidence", "pulls", "pulls_of_others"]
+__all__ = ["beyond_pairs", "contrast", "node_evidence", "pulls", "pulls_of_others"]
 
 _TINY = 1e-300
+N_WORDS = 10  # words that an explanation names
 
 
 def pulls(graphs: Graphs, found: Marginals, label: int) -> tuple[FloatArray, FloatArray]:
@@ -63,16 +64,36 @@ def pulls(graphs: Graphs, found: Marginals, label: int) -> tuple[FloatArray, Flo
     )
 
 
-def node_evidence(
-    weights: FloatArray, x: FloatArray, k: int, groups: Sequence[str], names: AnyArray
-) -> list[pd.DataFrame]:
-    """Log-odds of label k of each comment, by the feature group of each column of ``x``."""
+def contrast(weights: FloatArray, k: int) -> FloatArray:
+    """The weights of the log-odds of label k against the mean of the other labels."""
     if len(weights) == 1:
         weights = np.vstack([np.zeros_like(weights), weights])
-    others = np.delete(weights, k, axis=0).mean(axis=0)
-    parts = x * (weights[k] - others)
+    return np.asarray(weights[k] - np.delete(weights, k, axis=0).mean(axis=0))
+
+
+def node_evidence(
+    weights: FloatArray,
+    x: FloatArray,
+    k: int,
+    groups: Sequence[str],
+    names: AnyArray,
+    words: Sequence[Mapping[str, float]] | None = None,
+) -> list[pd.DataFrame]:
+    """Log-odds of label k of each comment, by the feature group of each column of ``x``.
+
+    With ``words``, what each word of each comment adds, the strongest words have rows of their own, and the group
+    ``words`` keeps the rest.
+    """
+    parts = x * contrast(weights, k)
     columns = pd.Series(np.arange(len(groups))).groupby(list(groups), sort=False).indices
-    return [_table(names, str(group), parts[:, places].sum(axis=1), "evidence") for group, places in columns.items()]
+    sums = {str(group): parts[:, places].sum(axis=1) for group, places in columns.items()}
+    told = []
+    for row, effects in enumerate(words or []):
+        strongest = sorted(effects, key=lambda word: (-abs(effects[word]), word))[:N_WORDS]
+        own = np.array([effects[word] for word in strongest])
+        sums["words"][row] -= own.sum()
+        told.append(_table(np.full(len(own), names[row]), np.array(strongest, dtype=object), own, "word"))
+    return [*(_table(names, group, effect, "evidence") for group, effect in sums.items()), *told]
 
 
 def pulls_of_others(graphs: Graphs, k: int, names: AnyArray) -> list[pd.DataFrame]:

@@ -108,7 +108,7 @@ def test_features_of_odd_threads_are_finite_and_in_order(features):
 
 def test_threads_without_question_author_and_category_have_features():
     bare = make_threads([2, 1])
-    assert np.isfinite(ThreadFeatures().fit_transform(bare).to_numpy()).all()
+    assert np.isfinite(ThreadFeatures(features="paper").fit_transform(bare).to_numpy()).all()
 
 
 def test_a_comment_like_the_question_is_more_similar_than_another():
@@ -186,8 +186,8 @@ def test_full_features_have_one_column_a_label_beyond_two_and_need_labels():
     threads = make_threads([2] * 30, labels=labels, texts=objects([f"{label} words here" for label in labels]))
     transformer = ThreadFeatures(features="full", n_folds=2)
     table = transformer.fit_transform(threads)
-    stacked = [name for name in table if name.startswith("stacked/words")]
-    assert stacked == ["stacked/words=Bad", "stacked/words=Good", "stacked/words=Other"]
+    stacked = [name for name in table if name.startswith("words/")]
+    assert stacked == ["words/words=Bad", "words/words=Good", "words/words=Other"]
     best = table[stacked].to_numpy().argmax(axis=1)
     assert np.mean(np.array(["Bad", "Good", "Other"])[best] == labels) > 0.9
     assert list(transformer.transform(threads.subset([0])).columns) == list(table.columns)
@@ -213,13 +213,13 @@ def test_stacked_classifiers_may_learn_finer_labels():
     finer = objects([f"label {text[4]}" for text in texts])
     threads = make_threads([2] * 30, texts=texts, labels=objects(["Good", "Bad"] * 30))
     made = ThreadFeatures(features="full", n_folds=3).fit_transform(threads, finer)
-    assert {"stacked/words=label 0", "stacked/words=label 1", "stacked/words=label 2"} <= set(made.columns)
-    best = made[[f"stacked/words=label {k}" for k in range(3)]].to_numpy().argmax(axis=1)
+    assert {"words/words=label 0", "words/words=label 1", "words/words=label 2"} <= set(made.columns)
+    best = made[[f"words/words=label {k}" for k in range(3)]].to_numpy().argmax(axis=1)
     assert np.mean(best == [int(label[-1]) for label in finer]) > 0.9
 
 
 def test_unknown_feature_set_is_refused_with_the_choices():
-    with pytest.raises(InputError, match="'text', 'paper' or 'full'"):
+    with pytest.raises(InputError, match="'text', 'paper', 'words' or 'full'"):
         ThreadFeatures(features="best").fit(THREAD)
 
 

@@ -1,6 +1,7 @@
 """Files as streams of blocks: CSV, TSV, JSONL and Parquet, every cell as text, with bounded memory."""
 
 import codecs
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from accord.errors import InputError, MissingDataError
 __all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source", "suffix_of"]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
+_MOST_COLUMNS = 2_000
 _BLOCK_BYTES = 16 << 20
 _BLOCK_ROWS = 200_000
 _NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
@@ -78,9 +80,11 @@ def open_source(path: str | Path) -> Source:
     else:
         known = ", ".join((*_SEPARATORS, *JSON_LINES, ".parquet"))
         raise InputError(f"a table's name must end in {known}; got {path.name!r}. Rename or convert it.")
-    repeated = {name for name in names if names.count(name) > 1}
+    if len(names) > _MOST_COLUMNS:
+        raise InputError(f"a table has at most {_MOST_COLUMNS:,} columns; {path} has {len(names):,}. Leave some out.")
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
-        raise InputError(f"{path} has two columns called {sorted(repeated)[0]!r}. Rename one of them.")
+        raise InputError(f"{path} has two columns called {repeated[0]!r}. Rename one of them.")
     return Source(path, tuple(names), dialect)
 
 

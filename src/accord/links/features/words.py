@@ -231,12 +231,12 @@ def has_words(contexts: ObjectArray) -> bool:
 
 
 def pair_texts(contexts: ObjectArray, pairs: LinkedPairs) -> ObjectArray:
-    """The words around all links of a pair as one text, shape (n_pairs,)."""
+    """The words around all links of a pair as one text, shape (n_pairs,); the order of links does not matter."""
     joined: list[list[str]] = [[] for _ in range(pairs.n_pairs)]
     for context, pair in zip(contexts, pairs.pair_of_link, strict=True):
         joined[pair].append(context)
     texts = np.empty(pairs.n_pairs, dtype=object)
-    texts[:] = ["\n".join(parts) for parts in joined]
+    texts[:] = ["\n".join(sorted(parts)) for parts in joined]
     return texts
 
 
@@ -299,7 +299,13 @@ def neighbour_windows(labels: IntArray, pairs: LinkedPairs, words: Any, *, n_lab
 
 
 def nearest_pairs(
-    vectors: Any, groups: AnyArray, *, k: int, lonely: BoolArray | None = None, block: int | None = None
+    vectors: Any,
+    groups: AnyArray,
+    *,
+    k: int,
+    lonely: BoolArray | None = None,
+    order: IntArray | None = None,
+    block: int | None = None,
 ) -> IntArray:
     """Implicit links: each text with the ``k`` most similar texts of its group that share a feature with it.
 
@@ -311,6 +317,8 @@ def nearest_pairs(
     k : int
     lonely : bool array of shape (n_texts,), optional
         Keep only the pairs with one of these texts in them.
+    order : int array of shape (n_texts,), optional
+        All texts, in the order in which ties are decided; that of the rows by default.
     block : int, optional
         Texts compared with their group at a time; bounds memory, not the result. The time grows with the square of the
         largest group.
@@ -318,12 +326,13 @@ def nearest_pairs(
     Returns
     -------
     int array of shape (n_pairs, 2)
-        Each unordered pair once, in order of positions. Ties go to the earlier text.
+        Each unordered pair once, in order of positions.
     """
     vectors = sp.csr_matrix(vectors)
     keys = []
     codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
-    order = np.argsort(codes, kind="stable")
+    order = np.arange(len(codes)) if order is None else order
+    order = order[np.argsort(codes[order], kind="stable")]
     for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
         if lonely is not None and not lonely[members].any():
             continue
@@ -333,7 +342,8 @@ def nearest_pairs(
             rows = np.arange(start, min(start + step, len(members)))
             similarity = (inside[rows] @ inside.T).toarray()
             similarity[np.arange(len(rows)), rows] = -np.inf
-            nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
+            # Rounded, so that a tie stays one however the products were summed.
+            nearest = np.argsort(-np.round(similarity, 9), axis=1, kind="stable")[:, :k]
             close = np.take_along_axis(similarity, nearest, axis=1) > 0.0
             first = np.repeat(members[rows], close.sum(axis=1))
             second = members[nearest[close]]

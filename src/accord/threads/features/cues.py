@@ -18,6 +18,7 @@ _WORDS = ("yes", "sure", "no", "can", "neither", "okay", "sorry")
 _WORD_PATTERNS = {
     word: re.compile(rf"\b{'(?:okay|ok)' if word == 'okay' else word}\b", re.IGNORECASE) for word in _WORDS
 }
+_QUESTION = re.compile("[?？؟]")
 _THANKS = re.compile(r"\b(?:thanks?|thankyou|thanx|thnx|thx|tnx|tks|appreciat\w*)\b", re.IGNORECASE)
 _EMAIL = re.compile(r"[\w.+-]@[\w-]+\.[\w.]")  # each search is linear: nothing long stands before a fixed sign
 _URL = re.compile(r"https?://|www\.|\w-*\.(?:com|net|org|gov|edu|qa)\b", re.IGNORECASE)
@@ -36,7 +37,7 @@ _NEGATIVE = re.compile(
     re.IGNORECASE,
 )
 
-_MARKS = {"exclamations": "!", "questions": "?", "dots": ".."}
+_MARKS = {"exclamations": "[!！]", "questions": _QUESTION.pattern, "dots": r"\.\."}
 _MOST_MARKS = 5
 _PATTERNS = {
     "laughter": re.compile(r"\b(?:lol|haha|hehe)|[:;]-?[)dp]", re.IGNORECASE),
@@ -108,7 +109,7 @@ def _by_asker(threads: Threads) -> BoolArray:
 def _asker_moves(threads: Threads) -> tuple[BoolArray, BoolArray, BoolArray]:
     """The asker's comments with a question, with thanks, and with neither."""
     asker = _by_asker(threads)
-    asks = asker & np.array(["?" in text for text in threads.texts], dtype=bool)
+    asks = asker & (_found(_QUESTION, threads.texts) > 0)
     thanks = asker & (_found(_THANKS, threads.texts) > 0)
     return asks, thanks, asker & ~asks & ~thanks
 
@@ -129,7 +130,7 @@ def comment_cues(threads: Threads) -> FloatArray:
         "repeated_characters": _found(_REPEATED, texts),
         "long_word": _found(_LONG_WORD, texts),
         **{f"has_{word}": _found(_WORD_PATTERNS[word], texts) for word in _WORDS},
-        "question_mark": np.array(["?" in text for text in texts], dtype=bool),
+        "question_mark": _found(_QUESTION, texts),
         "at_sign": np.array(["@" in text for text in texts], dtype=bool),
         "starts_yes": _found(_STARTS_YES, texts),
         "thanks": _found(_THANKS, texts),
@@ -262,6 +263,6 @@ def style_cues(threads: Threads) -> FloatArray:
         np.array([sum(map(str.isupper, text)) for text in texts]) / most,
         np.array([sum(map(str.isdigit, text)) for text in texts]) / most,
     ]
-    columns += [np.array([min(text.count(mark), _MOST_MARKS) for text in texts]) for mark in _MARKS.values()]
+    columns += [np.array([min(len(re.findall(mark, text)), _MOST_MARKS) for text in texts]) for mark in _MARKS.values()]
     columns += [np.array([bool(pattern.search(text)) for text in texts]) for pattern in _PATTERNS.values()]
     return np.column_stack(columns).astype(np.float64).reshape(len(texts), len(STYLE_CUES))

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -20,12 +21,13 @@ from sklearn.linear_model import LogisticRegression
 
 from accord.errors import InputError
 from accord.fitting.folds import group_folds
-from accord.typing import AnyArray, FloatArray, IntArray
+from accord.texts.words import WordAnalyser
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["StackedLogits"]
 
 _MAX_LOG_ODDS = 6.0
-_WORD_OR_MARK = r"[^\W_]+(?:'[^\W_]+)?|[?!.:;)(@]"
+_FEW_TEXTS = 200  # below so many texts every n-gram is kept
 
 
 def _linear(strength: float) -> Callable[[int], Any]:
@@ -53,12 +55,21 @@ class StackedLogits(BaseEstimator):
 
     Parameters
     ----------
+    learners : tuple of str
+        Which of them: "words", "characters", "trees", "blend". Vectors have theirs wherever they are given.
     n_folds : int
-        With two folds there is no blend: nothing is left when two are held out.
+        With two folds there is no blend: nothing is left when two are held out. There are never more folds than groups.
     random_state : int
     """
 
-    def __init__(self, *, n_folds: int = 5, random_state: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        learners: tuple[str, ...] = ("words", "characters", "trees", BLEND),
+        n_folds: int = 5,
+        random_state: Any = 0,
+    ) -> None:
+        self.learners = learners
         self.n_folds = n_folds
         self.random_state = random_state
 
@@ -73,29 +84,38 @@ class StackedLogits(BaseEstimator):
             Cleaned texts.
         dense : array of shape (n_rows, n_dense)
             What the trees see.
-        y, groups : array of shape (n_rows,)
+        y : array of shape (n_rows,)
+            ``None`` where a row has no label; such rows get log-odds, and teach nothing.
+        groups : array of shape (n_rows,)
         vectors : array of shape (n_rows, n_dims), optional
         """
-        self.words_ = TfidfVectorizer(
-            ngram_range=(1, 2), min_df=2, sublinear_tf=True, dtype=np.float32, token_pattern=_WORD_OR_MARK
-        )
-        self.characters_ = TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(2, 5), min_df=5, sublinear_tf=True, dtype=np.float32, max_features=150_000
-        )
-        self.classes_ = np.unique(y)
+        seen = ~pd.isna(y)
+        self.classes_ = np.unique(y[seen].astype(str))
         if len(self.classes_) < 2:
             raise InputError(f"stacked features need two labels or more; the training threads have {self.classes_}.")
-        views = {"words": self.words_.fit_transform(texts), "characters": self.characters_.fit_transform(texts)}
-        views |= self._dense_views(dense, vectors)
-        blended = (BLEND,) if self.n_folds > 2 else ()
+        y = np.where(seen, y, self.classes_[0]).astype(str)
+        few = len(texts) < _FEW_TEXTS
+        self.words_ = TfidfVectorizer(
+            analyzer=WordAnalyser(1, 2, marks=True), min_df=1 if few else 2, sublinear_tf=True, dtype=np.float32
+        )
+        self.characters_ = TfidfVectorizer(
+            analyzer="char_wb", ngram_range=(2, 5), min_df=1 if few else 5, sublinear_tf=True, dtype=np.float32,
+            max_features=150_000,
+        )  # fmt: skip
+        for name, vectoriser in (("words", self.words_), ("characters", self.characters_)):
+            if name in self.learners:
+                vectoriser.fit(texts)
+        folds = group_folds(groups, n_folds=min(self.n_folds, len(np.unique(groups))), random_state=self.random_state)
+        self.n_folds_ = int(folds.max()) + 1
+        views = self._views(texts, dense, vectors)
+        blended = (BLEND,) if BLEND in self.learners and self.n_folds_ > 2 else ()
         self.names_ = (*views, *blended)
-        folds = group_folds(groups, n_folds=self.n_folds, random_state=self.random_state)
         self.models_: dict[str, list[Any]] = {}
-        outputs = [self._out_of_fold(name, [view] * self.n_folds, y, folds) for name, view in views.items()]
+        outputs = [self._out_of_fold(name, [view] * self.n_folds_, y, folds, seen) for name, view in views.items()]
         if blended:
-            inner = [self._twice_out_of_fold(name, view, y, folds) for name, view in views.items()]
-            seen = [np.hstack([dense, *parts]) for parts in zip(*inner, strict=True)]
-            outputs.append(self._out_of_fold(BLEND, seen, y, folds))
+            inner = [self._twice_out_of_fold(name, view, y, folds, seen) for name, view in views.items()]
+            known = [np.hstack([dense, *parts]) for parts in zip(*inner, strict=True)]
+            outputs.append(self._out_of_fold(BLEND, known, y, folds, seen))
         return np.hstack(outputs)
 
     def transform(self, texts: AnyArray, dense: FloatArray, *, vectors: FloatArray | None = None) -> FloatArray:
@@ -111,34 +131,39 @@ class StackedLogits(BaseEstimator):
 
     def _fitted(self, name: str, view: Any, y: AnyArray) -> Any:
         """A classifier; where all labels are the same there is nothing to learn but that."""
+        if not len(y):
+            y, view = self.classes_, np.zeros((len(self.classes_), view.shape[1]))
+            return DummyClassifier().fit(view, y)
         one = (y == y[0]).all()
         return (DummyClassifier() if one else LEARNERS[name](self.random_state)).fit(view, y)
 
-    def _out_of_fold(self, name: str, views: Sequence[Any], y: AnyArray, folds: IntArray) -> FloatArray:
+    def _out_of_fold(
+        self, name: str, views: Sequence[Any], y: AnyArray, folds: IntArray, seen: BoolArray
+    ) -> FloatArray:
         """Log-odds of each row from the classifier that has not seen its fold k and works on ``views[k]``."""
         log_odds = np.zeros((len(y), self._n_columns))
         self.models_[name] = []
         for fold, view in enumerate(views):
             held = folds == fold
-            model = self._fitted(name, view[~held], y[~held])
+            model = self._fitted(name, view[~held & seen], y[~held & seen])
             log_odds[held] = self._log_odds(model, view[held])
             self.models_[name].append(model)
         return log_odds
 
-    def _twice_out_of_fold(self, name: str, view: Any, y: AnyArray, folds: IntArray) -> FloatArray:
+    def _twice_out_of_fold(self, name: str, view: Any, y: AnyArray, folds: IntArray, seen: BoolArray) -> FloatArray:
         """For each fold k, log-odds of classifiers that have seen neither k nor the fold of the row.
 
         For rows of fold k itself it is the mean of all those classifiers. Shape (n_folds, n_rows, n_columns).
         """
-        log_odds = np.zeros((self.n_folds, len(y), self._n_columns))
-        for k, j in combinations(range(self.n_folds), 2):
+        log_odds = np.zeros((self.n_folds_, len(y), self._n_columns))
+        for k, j in combinations(range(self.n_folds_), 2):
             in_k, in_j = folds == k, folds == j
-            seen = ~(in_k | in_j)
-            model = self._fitted(name, view[seen], y[seen])
+            taught = seen & ~(in_k | in_j)
+            model = self._fitted(name, view[taught], y[taught])
             on_k, on_j = self._log_odds(model, view[in_k]), self._log_odds(model, view[in_j])
             log_odds[j, in_k], log_odds[k, in_j] = on_k, on_j
-            log_odds[k, in_k] += on_k / (self.n_folds - 1)
-            log_odds[j, in_j] += on_j / (self.n_folds - 1)
+            log_odds[k, in_k] += on_k / (self.n_folds_ - 1)
+            log_odds[j, in_j] += on_j / (self.n_folds_ - 1)
         return log_odds
 
     @property
@@ -153,11 +178,27 @@ class StackedLogits(BaseEstimator):
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _views(self, texts: AnyArray, dense: FloatArray, vectors: FloatArray | None) -> dict[str, Any]:
-        views = {"words": self.words_.transform(texts), "characters": self.characters_.transform(texts)}
-        return views | self._dense_views(dense, vectors)
+        views: dict[str, Any] = {}
+        if "words" in self.learners:
+            views["words"] = self.words_.transform(texts)
+        if "characters" in self.learners:
+            views["characters"] = self.characters_.transform(texts)
+        if vectors is not None:
+            views["vectors"] = vectors
+        return views | ({"trees": dense} if "trees" in self.learners else {})
 
-    def _dense_views(self, dense: FloatArray, vectors: FloatArray | None) -> dict[str, Any]:
-        return {"trees": dense} if vectors is None else {"vectors": vectors, "trees": dense}
+    def word_effects(self, text: str) -> dict[str, FloatArray]:
+        """What each word of a text adds to the scores of the word classifiers, one number an output of theirs."""
+        row = self.words_.transform([text])
+        weights = np.zeros((self._n_columns, row.shape[1]))
+        for model in self.models_["words"]:
+            if isinstance(model, LogisticRegression):
+                own = np.vstack([-model.coef_, model.coef_]) if len(model.classes_) == 2 else model.coef_
+                spread = np.zeros((len(self.classes_), row.shape[1]))
+                spread[np.searchsorted(self.classes_, model.classes_)] = own
+                weights += (spread[1:] if self._n_columns == 1 else spread) / len(self.models_["words"])
+        names = self.words_.get_feature_names_out()
+        return {str(names[k]): value * weights[:, k] for k, value in zip(row.indices, row.data, strict=True)}
 
     def _log_odds(self, model: Any, view: Any) -> FloatArray:
         """Log-odds of each label against the rest (of the second label, if there are two), for all known labels.

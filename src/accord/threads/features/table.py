@@ -1,12 +1,14 @@
-"""Node and edge features of comment threads, in three named sets.
+"""Node and edge features of comment threads, in four named sets.
 
 ``text``
     Similarities between question and comment, and what the comment says by itself.
 ``paper``
     ``text`` plus the comment's place in the thread and the forum category: the set of [JMN16].
+``words``
+    ``paper`` plus how the comment is written, and log-odds of a classifier of its words (and of sentence vectors, when
+    given) that has not seen the thread: the default.
 ``full``
-    ``paper`` plus how the comment is written, the cosine of sentence vectors (when given) and stacked log-odds of text
-    classifiers.
+    ``words`` plus log-odds of characters, of boosted trees, and of trees that see all of these.
 """
 
 from collections.abc import Mapping
@@ -24,6 +26,7 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_settings
 from accord.texts.cache import cached_arrays, content_key
+from accord.texts.words import WordAnalyser
 from accord.threads.features.context import thread_context
 from accord.threads.features.cues import COMMENT_CUES, STYLE_CUES, THREAD_CUES, comment_cues, style_cues, thread_cues
 from accord.threads.features.edges import ThreadEdges, complete_pairs
@@ -34,9 +37,9 @@ from accord.typing import AnyArray, FloatArray, ObjectArray
 
 __all__ = ["FEATURE_SETS", "ThreadFeatures"]
 
-FEATURE_SETS = ("text", "paper", "full")
-_VERSION = 3  # part of every cache key: raise it when a feature changes
-_WORD = r"[^\W_]+(?:'[^\W_]+)?"
+FEATURE_SETS = ("text", "paper", "words", "full")
+STACKED = {"words": ("words",), "full": ("words", "characters", "trees", "blend")}  # learners of each set
+_VERSION = 4  # part of every cache key: raise it when a feature changes
 
 Vectors = tuple[AnyArray, AnyArray]
 
@@ -45,11 +48,11 @@ class ThreadFeatures(BaseEstimator):
     """Threads to node features (a table with one row a comment) and edge features (a record).
 
     Columns are called ``group/name``; the groups are ``similarity``, ``comment``, ``thread``, ``category``,
-    ``style``, ``vector`` and ``stacked``.
+    ``style``, ``vector``, ``words`` and ``stacked``.
 
     Parameters
     ----------
-    features : {"text", "paper", "full"}
+    features : {"text", "paper", "words", "full"}
     n_topics : int
         Dimensions of the latent semantic space.
     min_category : int
@@ -73,7 +76,7 @@ class ThreadFeatures(BaseEstimator):
     def __init__(
         self,
         *,
-        features: str = "paper",
+        features: str = "words",
         n_topics: int = 100,
         min_category: int = 10,
         n_folds: int = 5,
@@ -88,12 +91,12 @@ class ThreadFeatures(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, threads: Threads, y: Any = None, *, vectors: Vectors | None = None) -> "ThreadFeatures":
-        """Learn word weights, topics, categories and, for ``full``, the stacked classifiers.
+        """Learn word weights, topics, categories and the stacked classifiers.
 
         Parameters
         ----------
         threads : Threads
-            With labels for ``full``, unless ``y`` is given.
+            With labels for ``words`` and ``full``, unless ``y`` is given; ``None`` where a comment has none.
         y : array of shape (n_comments,), optional
             What the stacked classifiers learn; by default the labels of the threads. Labels that are finer than those
             to be predicted tell more.
@@ -109,7 +112,7 @@ class ThreadFeatures(BaseEstimator):
         if threads.n_comments == 0:
             raise InputError("thread features need at least one comment; there is none.")
         cleaned = self._cleaned(threads)
-        self.vectoriser_ = TfidfVectorizer(token_pattern=_WORD, sublinear_tf=True, lowercase=False)
+        self.vectoriser_ = TfidfVectorizer(analyzer=WordAnalyser(), sublinear_tf=True)
         try:
             counts = self.vectoriser_.fit_transform(cleaned)
         except ValueError:
@@ -128,17 +131,23 @@ class ThreadFeatures(BaseEstimator):
         self.fingerprint_ = content_key(_VERSION, self.get_params(deep=False) | {"cache_dir": None}, *_content(threads))
         self.has_vectors_ = vectors is not None
         table = self._base_table(threads, cleaned, vectors)
-        if self.features != "full":
-            return table
+        self.stack_: StackedLogits | None = None
         labels = threads.labels if y is None else np.asarray(y, dtype=object)
-        if labels is None or pd.isna(labels).any():
-            raise InputError("features='full' are fitted on labelled comments only; some labels are missing.")
-        self.stack_ = StackedLogits(n_folds=self.n_folds, random_state=self.random_state)
+        groups = threads.thread_ids[threads.thread_of]
+        if self.features not in STACKED:
+            return table
+        if labels is None or pd.isna(labels).all():
+            raise InputError(f"features={self.features!r} are fitted on labelled comments; no comment has a label.")
+        if len(np.unique(groups[~pd.isna(labels)])) < 2:
+            return table  # nothing can be held out of a single thread
+        self.stack_ = StackedLogits(
+            learners=STACKED[self.features], n_folds=self.n_folds, random_state=self.random_state
+        )
         logits = self.stack_.fit_transform(
             cleaned[threads.n_threads :],
-            _with_context(threads, table),
-            labels.astype(str),
-            threads.thread_of,
+            self._seen_by_trees(threads, table),
+            labels,
+            groups,
             vectors=self._crossed_vectors(threads, vectors),
         )
         return self._with_stack(table, logits)
@@ -148,11 +157,11 @@ class ThreadFeatures(BaseEstimator):
         check_is_fitted(self, "fingerprint_")
         cleaned = self._cleaned(threads)
         table = self._base_table(threads, cleaned, vectors)
-        if self.features != "full":
+        if self.stack_ is None:
             return table
         logits = self.stack_.transform(
             cleaned[threads.n_threads :],
-            _with_context(threads, table),
+            self._seen_by_trees(threads, table),
             vectors=self._crossed_vectors(threads, vectors),
         )
         return self._with_stack(table, logits)
@@ -177,6 +186,13 @@ class ThreadFeatures(BaseEstimator):
             threads.comment_ids, threads.offsets, arrays["values"], tuple(str(name) for name in arrays["names"])
         )
 
+    def word_effects(self, threads: Threads) -> list[dict[str, FloatArray]]:
+        """What each word of each comment adds to its features ``words/…``, in their order."""
+        check_is_fitted(self, "fingerprint_")
+        if self.stack_ is None:
+            return [{} for _ in range(threads.n_comments)]
+        return [self.stack_.word_effects(clean_text(text)) for text in threads.texts]
+
     def _base_table(self, threads: Threads, cleaned: ObjectArray, vectors: Vectors | None) -> pd.DataFrame:
         def compute() -> Mapping[str, AnyArray]:
             question = threads.thread_of
@@ -189,10 +205,10 @@ class ThreadFeatures(BaseEstimator):
                 for name, values in zip(THREAD_CUES, thread_cues(threads).T, strict=True):
                     columns[f"thread/{name}"] = values
                 columns |= self._category_columns(threads)
-            if self.features == "full":
+            if self.features in STACKED:
                 for name, values in zip(STYLE_CUES, style_cues(threads).T, strict=True):
                     columns[f"style/{name}"] = values
-            if self.features == "full" and self._uses_vectors(vectors):
+            if self.features in STACKED and self._uses_vectors(vectors):
                 questions = self._vectors_of(threads.thread_ids, vectors)[threads.thread_of]
                 both = np.vstack([questions, self._vectors_of(threads.comment_ids, vectors)])
                 rows = np.arange(threads.n_comments)
@@ -204,8 +220,14 @@ class ThreadFeatures(BaseEstimator):
             arrays["values"], index=pd.Index(threads.comment_ids, name="item_id"), columns=list(arrays["names"])
         )
 
+    def _seen_by_trees(self, threads: Threads, table: pd.DataFrame) -> FloatArray:
+        return _with_context(threads, table) if "trees" in STACKED[self.features] else np.zeros((len(table), 0))
+
     def _with_stack(self, table: pd.DataFrame, logits: FloatArray) -> pd.DataFrame:
-        names = [f"stacked/{name}" for name in self.stack_.output_names]
+        assert self.stack_ is not None  # only called with the log-odds of the stack
+        names = [
+            f"words/{name}" if name.startswith("words") else f"stacked/{name}" for name in self.stack_.output_names
+        ]
         return pd.concat([table, pd.DataFrame(logits, index=table.index, columns=names)], axis=1)
 
     def _cleaned(self, threads: Threads) -> ObjectArray:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from accord.data.columns import frozen
+from accord.texts.words import tokens
 from accord.typing import BoolArray, IntArray
 
 __all__ = ["Tokens", "clean_text", "ngram_counts", "tokenise"]
@@ -19,7 +20,6 @@ _TAG = re.compile(r"<[^<>]{1,400}>|\[img_assist[^\[\]]*\]")
 _REPLY_SUBJECT = re.compile(r"^\s*re\s*:\s*", re.IGNORECASE)
 _REPEATED_MARK = re.compile(r"([!?.])(?:\s*\1)+")
 _REPEATED_LETTER = re.compile(r"([^\W\d_])\1{2,}")
-_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def clean_text(text: str) -> str:
@@ -76,11 +76,11 @@ class Tokens:
 
 def tokenise(cleaned: Sequence[str] | Iterable[str]) -> Tokens:
     """Documents, already cleaned, as word codes in order of first appearance."""
-    lists = [_TOKEN.findall(text) for text in cleaned]
-    offsets = np.concatenate([[0], np.cumsum([len(tokens) for tokens in lists], dtype=np.int64)]).astype(np.int64)
-    flat = np.array([token for tokens in lists for token in tokens], dtype=object)
-    codes, words = pd.factorize(flat)
-    return Tokens(frozen(codes.astype(np.int32)), frozen(offsets), tuple(map(str, words)))
+    lists = [tokens(text) for text in cleaned]
+    offsets = np.concatenate([[0], np.cumsum([len(words) for words in lists], dtype=np.int64)]).astype(np.int64)
+    flat = np.array([token for words in lists for token in words], dtype=object)
+    codes, names = pd.factorize(flat)
+    return Tokens(frozen(codes.astype(np.int32)), frozen(offsets), tuple(map(str, names)))
 
 
 def ngram_counts(tokens: Tokens, n_max: int) -> list[sp.csr_matrix]:

@@ -1,0 +1,200 @@
+"""The default classifier of links on graphs, labels and scripts that no corpus has shown it."""
+
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from numpy.testing import assert_allclose
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from accord import CollectiveClassifier, IterativeClassifier, Links
+from accord.data.corpora import convote
+from accord.errors import InputError
+
+
+def graph(n=400, n_labels=3, homophily=0.85, topic=0.3, seed=0):
+    """Texts as counts of words, and links most of which join equal labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_labels, n)
+    first = rng.integers(0, n, 2 * n)
+    same = rng.random(2 * n) < homophily
+    label = np.where(same, y[first], (y[first] + rng.integers(1, n_labels, 2 * n)) % n_labels)
+    second = np.array([rng.choice(np.flatnonzero(y == each)) for each in label])
+    base, topics = rng.dirichlet(np.full(200, 0.5)), rng.dirichlet(np.full(200, 0.1), n_labels)
+    counts = np.array([rng.multinomial(20, (1 - topic) * base + topic * topics[each]) for each in y], dtype=float)
+    ids = np.array([f"t{i}" for i in range(n)], dtype=object)
+    kept = first != second
+    return (
+        counts,
+        np.array([f"label {each}" for each in y], dtype=object),
+        ids,
+        Links(ids[first[kept]], ids[second[kept]]),
+    )
+
+
+def part(y, share, seed=0):
+    known = y.copy()
+    known[np.random.default_rng(seed).random(len(y)) >= share] = None
+    return known
+
+
+@pytest.mark.parametrize("model", [CollectiveClassifier, IterativeClassifier])
+def test_every_setting_has_a_rule(model):
+    assert set(model.SETTINGS) == set(signature(model).parameters)
+
+
+def test_texts_without_labels_take_part_in_training():
+    X, y, ids, links = graph()
+    known = part(y, 0.1)
+    seen = ~pd.isna(known)
+    whole = CollectiveClassifier().fit(X, known, links=links, ids=ids)
+    alone = CollectiveClassifier(neighbour_words="own", coupling=0.0).fit(X, known, links=links, ids=ids)
+    right = np.mean(whole.predict(X, links=links, ids=ids, known=known)[~seen] == y[~seen])
+    assert right > np.mean(alone.predict(X, links=links, ids=ids)[~seen] == y[~seen]) + 0.05
+    found = whole.model_.among_known
+    assert found.loss < found.content_loss
+    # Labelled rows alone, then the whole graph with known labels: links pull there too.
+    rows = CollectiveClassifier().fit(X[seen], y[seen], links=links, ids=ids[seen])
+    assert np.mean(rows.predict(X, links=links, ids=ids, known=known)[~seen] == y[~seen]) > 0.6
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_links_alone_are_enough(text):
+    _, y, ids, links = graph(homophily=0.9)
+    table = pd.DataFrame({"item_id": ids} if text is None else {"item_id": ids, "text": text})
+    known = part(y, 0.2)
+    model = CollectiveClassifier().fit(table, known, links=links)
+    free = pd.isna(known)
+    assert np.mean(model.predict(table, links=links, known=known)[free] == y[free]) > 0.8
+    with pytest.raises(InputError, match=r"a column 'text' or columns of numbers|words to learn from"):
+        CollectiveClassifier().fit(table, known)
+
+
+def test_useless_links_do_no_harm():
+    X, y, ids, links = graph(homophily=1 / 3)
+    known = part(y, 0.5)
+    free = pd.isna(known)
+    p = [
+        CollectiveClassifier(**settings).fit(X, known, links=links, ids=ids)
+        .predict_proba(X, links=links, ids=ids, known=known)[free]
+        for settings in ({}, {"neighbour_words": "own", "coupling": 0.0, "recalibrate": False})
+    ]  # fmt: skip
+    codes = np.unique(y, return_inverse=True)[1][free]
+    loss = [-np.log(each[np.arange(len(codes)), codes]).mean() for each in p]
+    assert loss[0] < loss[1] + 0.03
+
+
+def test_links_that_differ_help_too():
+    X, y, ids, links = graph(n_labels=2, homophily=0.1, topic=0.15)
+    known = part(y, 0.5)
+    free = pd.isna(known)
+    model = CollectiveClassifier().fit(X, known, links=links, ids=ids)
+    right = np.mean(model.predict(X, links=links, ids=ids, known=known)[free] == y[free])
+    assert right > np.mean(model.classes_[model.content_proba(X, links=links, ids=ids).argmax(axis=1)][free] == y[free])
+
+
+def test_a_link_of_weight_zero_is_no_link():
+    X, y, ids, links = graph()
+    more = Links(
+        np.append(links.source, ids[:50]), np.append(links.target, ids[50:100]),
+        weights=np.append(np.ones(links.n_links), np.zeros(50)),
+    )  # fmt: skip
+    p = [
+        CollectiveClassifier().fit(X, y, links=each, ids=ids).predict_proba(X, links=each, ids=ids)
+        for each in (links, more)
+    ]
+    assert_allclose(p[0], p[1], atol=1e-9)
+    heavy = Links(links.source, links.target, weights=np.full(links.n_links, 7.0))
+    p.append(CollectiveClassifier().fit(X, y, links=heavy, ids=ids).predict_proba(X, links=heavy, ids=ids))
+    assert_allclose(p[0], p[2], atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1000.0])
+def test_given_features_are_scaled(factor):
+    X, y, ids, links = graph()
+    seen = np.arange(len(y)) < 300
+    counts = CollectiveClassifier().fit(factor * X[seen], y[seen], links=links, ids=ids[seen])
+    assert np.mean(counts.predict(factor * X[~seen], links=links, ids=ids[~seen]) == y[~seen]) > 0.75
+    shifted = factor * (X + 5.0) * np.linspace(0.1, 10.0, X.shape[1])
+    dense = CollectiveClassifier().fit(shifted[seen], y[seen], links=links, ids=ids[seen])
+    assert np.mean(dense.predict(shifted[~seen], links=links, ids=ids[~seen]) == y[~seen]) > 0.7
+    assert not sp.issparse(shifted)
+
+
+def test_scores_of_cross_validation_include_the_links():
+    X, y, ids, links = graph(n=300, topic=0.1)
+    counts = pd.DataFrame(X, columns=[f"word {i}" for i in range(X.shape[1])]).assign(item_id=ids)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = CollectiveClassifier().set_fit_request(links=True).set_score_request(links=True)
+        joint = cross_val_score(model, counts, y, params={"links": links}, cv=2).mean()
+        bare = Links([], [])
+        local = cross_val_score(model, counts, y, params={"links": bare}, cv=2).mean()
+        assert joint > local + 0.03
+        search = GridSearchCV(model, {"coupling": [0.0, 1.0]}, cv=2).fit(counts, y, links=links)
+        assert search.best_params_ == {"coupling": 1.0}
+        line = make_pipeline(FunctionTransformer(), model)
+        assert cross_val_score(line, counts, y, params={"links": links}, cv=2).mean() == pytest.approx(joint)
+
+
+SAMPLES = {
+    "Chinese": "很好吃，我喜欢|味道很好|非常喜欢这里|服务很好|太难吃了|味道很差|不会再来|服务很差",
+    "Japanese": "とてもおいしい|店が良い|大好きです|また来たい|まずいです|店が悪い|大嫌いです|二度と来ない",
+    "German": "sehr gut|das Essen war gut|gerne hier|schöner Abend|sehr übel|nie wieder|kalt und teuer|üble Küche",
+    "Hindi": "खाना अच्छा था|अच्छी सेवा|पसंद आया|अच्छा अनुभव|खाना बुरा था|खराब सेवा|पसंद नहीं|बुरा अनुभव",
+    "emoji": "👍🏽 good|😀😀|love 👍🏽|😀 yes|👎 bad|😡😡|hate 👎|😡 no",
+}
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_texts_of_every_script_train_predict_and_explain(language):
+    texts, labels = SAMPLES[language].split("|") * 3, (["good"] * 4 + ["bad"] * 4) * 3
+    ids = [f"t{i}" for i in range(24)]
+    table = pd.DataFrame({"item_id": ids, "text": texts})
+    links = Links(ids[:-8], ids[8:], contexts=[text.split()[0] for text in texts[:-8]])
+    model = CollectiveClassifier().fit(table.iloc[:20], labels[:20], links=links)
+    assert np.mean(model.predict(table.iloc[20:], links=links) == np.array(labels[20:])) >= 0.75
+    told = model.explain("t20", table, links=links)
+    words = told.loc[told["kind"] == "word", "reason"]
+    assert any(word in texts[20].lower() for word in words)
+
+
+def test_vectors_stand_beside_words():
+    _, y, ids, links = graph(n=120, n_labels=2)
+    texts = pd.DataFrame({"item_id": ids, "text": [f"the {i % 7}" for i in range(120)]})
+
+    def encode(given):
+        return np.array(
+            [[1.0, float(len(text)), float(int(text.split()[-1]) if text[-1].isdigit() else 0)] for text in given]
+        )
+
+    model = CollectiveClassifier(vectors=encode).fit(texts, y, links=links)
+    assert (
+        model.content_.own is None or model.content_.own.shape[1] == len(model.vectoriser_.get_feature_names_out()) + 3
+    )
+    model.vectors = None
+    with pytest.raises(InputError, match="give the same function again"):
+        model.predict(texts, links=links)
+
+
+@pytest.mark.corpora
+def test_shuffled_debates_have_the_same_beliefs(accord_data):
+    items, labels, links = convote.load(accord_data).graph("two")
+    debates = np.asarray(items.groups)
+    some = np.unique(debates)[:14]
+    train, test = np.flatnonzero(np.isin(debates, some[:10])), np.flatnonzero(np.isin(debates, some[10:]))
+    table = pd.DataFrame({"item_id": items.ids, "text": items.texts, "group_id": debates})
+    rng = np.random.default_rng(0)
+    settings = {"coupling": 1.0, "neighbour_words": "own"}
+    first = CollectiveClassifier(**settings).fit(table.iloc[train], labels[train], links=links)
+    a = first.predict_proba(table.iloc[test], links=links)
+    train, order = rng.permutation(train), rng.permutation(len(test))
+    links = links.subset(rng.permutation(links.n_links))
+    names = np.where(labels == "Y", "against", "for")
+    second = CollectiveClassifier(**settings).fit(table.iloc[train], names[train], links=links)
+    b = second.predict_proba(table.iloc[test[order]], links=links)
+    assert_allclose(b[:, 0], a[order, 1], atol=1e-6)
