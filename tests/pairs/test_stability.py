@@ -43,13 +43,15 @@ def test_groups_are_judged_apart_and_held_together():
 
 
 def test_the_forecast_of_two_items_is_what_arithmetic_says():
-    # Difference N(1, 1): truth d, c times the votes make it N(d + e/√c, 1/c), sure when |d + e/√c|·√c ≥ 1.645.
+    # Difference N(1, 1) and a truth d: c times the votes make it N(m, 1/c), m = 1 + (1 − 1/c)(d − 1) + e √(c − 1)/c,
+    # which is sure when |m|·√c ≥ 1.645.
     rng = np.random.default_rng(3)
     draws = np.stack([1.0 + rng.normal(size=4000), np.zeros(4000)], axis=1)
     state = judged([draws], n_votes=100)
     d, e = 1.0 + rng.normal(size=20_000), rng.normal(size=20_000)
     grid = np.geomspace(1.0, 1000.0, 400)
-    reached = np.abs(d[:, None] * np.sqrt(grid) + e[:, None]) >= 1.645
+    m = 1.0 + (1.0 - 1.0 / grid) * (d[:, None] - 1.0) + e[:, None] * np.sqrt(grid - 1.0) / grid
+    reached = np.abs(m) * np.sqrt(grid) >= 1.645
     needed = np.where(reached.any(axis=1), grid[np.argmax(reached, axis=1)], 1000.0)
     assert state.votes_left == pytest.approx((np.median(needed) - 1.0) * 100, rel=0.6)
     assert state.votes_low <= state.votes_left <= state.votes_high

@@ -114,8 +114,8 @@ def _settled(draws: FloatArray) -> tuple[float, int]:
 def _times_needed(draws: FloatArray, top: int, sure: float, rng: np.random.Generator) -> FloatArray:
     """How many times the votes it would take until the top is sure, for some possible truths, shape (n_truths,).
 
-    Each truth is a draw. After c times the votes the posterior is as wide as now divided by √c, and its mean is off the
-    truth by as much; the least c is looked for at which the mean's top has the wanted probability.
+    Each truth is a draw. After c times the votes the posterior is as wide as now divided by √c, and its mean has moved
+    from where it is towards the truth; the least c is looked for at which the mean's top has the wanted probability.
     """
     order = ranking_order(draws)[: max(_ITEMS, 2 * top)]
     part = draws[:, order]
@@ -125,13 +125,15 @@ def _times_needed(draws: FloatArray, top: int, sure: float, rng: np.random.Gener
     grid = np.geomspace(1.0, _MOST_TIMES, 40)
     found = np.full(_TRUTHS, _MOST_TIMES)
     truths, noises = rng.integers(0, len(part), (2, _TRUTHS))
-    noise = part - part.mean(axis=0)
+    mean = part.mean(axis=0)
+    noise = part - mean
     for k in range(_TRUTHS):
         low, high = 0, grid.size - 1
         while low <= high:  # the probability grows with c, up to the noise of few draws
             middle = (low + high) // 2
             c = grid[middle]
-            seen = part[truths[k]] + noise[noises[k]] / np.sqrt(c)
+            # N(mean, Σ) and c − 1 times the votes about the truth: N(seen, Σ/c)
+            seen = mean + (1.0 - 1.0 / c) * (part[truths[k]] - mean) + np.sqrt(c - 1.0) / c * noise[noises[k]]
             if top_probability(seen + errors / np.sqrt(c), np.argsort(-seen), top) >= sure:
                 found[k], high = c, middle - 1
             else:
