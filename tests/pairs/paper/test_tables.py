@@ -13,7 +13,7 @@ from accord.pairs.baselines import LongerTextRanker
 from accord.pairs.paper.active import prepare_setting, simulate
 from accord.pairs.paper.ard import length_scale_ratios
 from accord.pairs.paper.folds import classification, ranking, split
-from accord.pairs.paper.methods import answers
+from accord.pairs.paper.methods import answers, gppl
 from accord.pairs.paper.pictures import draw_active_learning, draw_scaling, draw_toy_graphs
 from accord.pairs.paper.results import from_json, to_json, to_rows
 from accord.pairs.paper.toy import simulate_graph
@@ -88,6 +88,28 @@ def test_the_longer_text_wins_as_often_as_lengths_say(accord_data):
         longer = length[fold.test.left] > length[fold.test.right]
         assert_allclose(p > 0.5, longer)
         assert ranking(fold.gold, score)["spearman"] > 0.3
+
+
+@pytest.mark.corpora
+def test_a_fold_of_the_experiment_is_the_exported_class(accord_data):
+    corpus = convarg.load()
+    names = np.unique(corpus.folds)
+    fold = split(corpus, str(names[0]), "glove")
+    votes = fold.train(corpus.crowdsample)
+    few = votes.subset(np.isin(votes.groups.astype(str), np.unique(votes.groups.astype(str))[:3]))
+    theta = PreferenceRanker(ties="half", ard=False, max_iter=2, tol=1.0).learn_hyperparameters(
+        *few.xy(), items=few.items
+    )
+    p, score = answers(gppl(fold, few, theta, ties="margin"), fold)
+    # What a user writes, with the features as a table of their own and the votes in another order.
+    order = np.random.default_rng(0).permutation(few.n_votes)
+    X, y = few.xy()
+    own = PreferenceRanker(hyperparameters=theta, ties="margin", ard=False)
+    own.fit(X.iloc[order], y[order], items=few.items, annotator=few.annotators[few.annotator][order])
+    pairs = fold.test.xy()[0]
+    three = own.predict_proba(pairs, items=fold.items)
+    assert_allclose(three[:, 2] / (three[:, 0] + three[:, 2]), p, atol=1e-9)
+    assert_allclose(own.score_items(fold.test_items), score, atol=1e-9)
 
 
 @pytest.mark.corpora
