@@ -118,7 +118,7 @@ def test_a_file_cannot_choose_where_a_model_runs(tmp_path, name, value):
         load_model(path)
 
 
-@pytest.mark.parametrize("name", ["predict", "fit", "__class__", "_check_settings", "__dict__", "get_params"])
+@pytest.mark.parametrize("name", ["predict", "fit", "__class__", "learn_hyperparameters", "__dict__", "get_params"])
 def test_a_value_cannot_take_the_place_of_a_method(tmp_path, name):
     path = save_model(PreferenceRanker(), tmp_path / "m", kind="pairs")
     document, files = unpack(path.read_bytes())

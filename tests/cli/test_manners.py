@@ -46,7 +46,7 @@ def test_a_misspelt_command_and_format_are_suggested(tmp_path, capsys):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("m") / "notes.accord"
-    assert main(["train", "rationales", "example:cafe-notes", "--model", str(path), "--set", "value_tol=1e-4"]) == 0
+    assert main(["train", "rationales", "example:cafe-notes", "--model", str(path)]) == 0
     return path
 
 

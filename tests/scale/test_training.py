@@ -54,7 +54,7 @@ def links(**where):
     frame = LINKED.items.to_table()
     model = CollectiveClassifier(training="joint", content=LogisticRegression(), n_folds=3, **where)
     model.fit(frame, LINKED.labels, links=LINKED.links)
-    return [model.model_.sigmoids, *(agreement.weights for agreement in model.model_.agreements)]
+    return [model.model_.calibration.slopes, *(agreement.weights for agreement in model.model_.agreements)]
 
 
 def aspects(**where):
@@ -238,13 +238,15 @@ def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model, sca
     table = pa.Table.from_pandas(X.assign(group_id=GROUPS, label=labels), preserve_index=False)
     pq.write_table(table, tmp_path / "threads.parquet", row_group_size=20)
     plan = {"min_rows": 20, "max_rows": 20}
-    whole = ThreadClassifier(model=model, edge_scale=scale, tol=1e-7).fit(X, labels, groups=GROUPS)
-    alone = ThreadClassifier(model=model, edge_scale=scale, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
+    # A file is read with a stated strength and trained jointly; a table by default chooses both on held-out threads.
+    settings = {"model": model, "edge_scale": scale, "tol": 1e-7, "node_penalty": 30.0, "coupling": "joint"}
+    whole = ThreadClassifier(**settings).fit(X, labels, groups=GROUPS)
+    alone = ThreadClassifier(**settings).fit_parquet(tmp_path / "threads.parquet", **plan)
     assert_allclose(alone.weights_.nodes, whole.weights_.nodes, atol=1e-5)
     assert_allclose(alone.weights_.edges, whole.weights_.edges, atol=1e-5)
     assert_allclose(alone.predict_proba(X, groups=GROUPS), whole.predict_proba(X, groups=GROUPS), atol=1e-5)
     if (model, scale) == ("fccrf", "none"):
-        there = ThreadClassifier(client=client, tol=1e-7).fit_parquet(tmp_path / "threads.parquet", **plan)
+        there = ThreadClassifier(**settings, client=client).fit_parquet(tmp_path / "threads.parquet", **plan)
         same([there.weights_.nodes], [alone.weights_.nodes])
 
 

@@ -272,9 +272,9 @@ def test_bad_input_is_refused_in_one_sentence(trained):
     with pytest.raises(InputError, match="must be finite; row 0, column 1"):
         ThreadClassifier().fit(np.where(np.arange(3) == 1, np.nan, x), y, groups=thread)
     with pytest.raises(InputError, match="3 features of training"):
-        trained["fccrf"].predict(x[:, :2])
+        trained["fccrf"].predict(x[:, :2], groups=thread)
     with pytest.raises(InputError, match="known label must be one that was trained, Bad, Good; row 0 has 'Never'"):
-        trained["fccrf"].predict(x[:1], known=["Never"])
+        trained["fccrf"].predict(x[:1], groups=thread[:1], known=["Never"])
 
 
 def test_threads_record_goes_in_whole():

@@ -14,7 +14,7 @@ _LONG_LABEL = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 # 4/5, 4 out of 5, 4 stars, 4 - good, 4 (good)
 _SCORED = re.compile(
-    r"(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE
+    r"\A(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE
 )
 
 

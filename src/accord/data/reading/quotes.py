@@ -4,7 +4,7 @@ import re
 
 __all__ = ["find_quotes", "places_of"]
 
-_BETWEEN = re.compile(r"\s*(?:[;|\n]|\.{3}|…)\s*")  # between several quotes in one cell
+_BETWEEN = re.compile(r"[;|\n]|\.{3}|…")  # between several quotes in one cell
 
 
 def places_of(text: str, quote: str) -> list[tuple[int, int]]:
@@ -42,7 +42,7 @@ def find_quotes(text: str, cell: str) -> list[tuple[int, int]] | str:
     whole = places_of(text, cell)
     if len(whole) == 1:
         return whole
-    parts = [part for part in _BETWEEN.split(cell) if part.strip()] if not whole else [cell]
+    parts = [part.strip() for part in _BETWEEN.split(cell) if part.strip()] if not whole else [cell]
     spans = []
     for part in parts:
         places = places_of(text, part)

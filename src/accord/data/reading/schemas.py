@@ -104,7 +104,7 @@ _NO_JUDGEMENT = re.compile(
     r"|split|fold|batch|likes?|upvotes?|downvotes?|votes|views|count|num|n|version|source|duration|seconds|ip|url|link"
     r"|title|name|store|product|verified|currency|reward|lifetime|type|progress|finished|channel|helpful|replies)(_|$)"
 )
-_GRID = re.compile(r"(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
+_GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
 _SCORE_NAME = re.compile(r"^(score|rating|stars?|input|answer)[ ._-]+|[ ._-]+(score|rating|stars?)$", re.IGNORECASE)
 
 
