@@ -39,8 +39,8 @@ def search_all():
     found = patterns()
     for pattern in found.values():
         for piece in PIECES:
-            text = (piece * N)[:N]
-            for _ in pattern.finditer(text + "x"):
+            text = (piece * N)[:N] + "x"
+            for _ in pattern.finditer(text.encode() if isinstance(pattern.pattern, bytes) else text):
                 pass
     return len(found)
 
