@@ -14,7 +14,7 @@ __all__ = ["disarmed", "read_back"]
 
 _BLANKS = "\\t\\n\\v\\f\\r \u00a0\u200b\u3000\ufeff"
 _BEGINS = f"'*[{_BLANKS}]*[=+@\uff1d\uff0b\uff0d\uff20-]"  # the full-width signs too
-_ARMED = re.compile(_BEGINS)
+_ARMED = re.compile(rf"\A{_BEGINS}")
 _DISARMED = f"^'({_BEGINS})"
 
 
