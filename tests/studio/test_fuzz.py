@@ -19,7 +19,7 @@ EXAMPLES = int(os.environ.get("ACCORD_FUZZ", "8"))
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory):
     database = open_database(f"sqlite:///{tmp_path_factory.mktemp('fuzz') / 'studio.db'}")
-    app = create_app(database, passwords=Passwords(fast=True))
+    app = create_app(database, passwords=Passwords(fast=True), hosts=("localhost", "testserver"))
     app.state.studio.logins = RateLimit(10**9, 1.0)
     app.state.studio.changes = RateLimit(10**9, 1.0)
     with database.write() as c:

@@ -52,15 +52,16 @@ def test_the_ranking_page_shows_tiers_intervals_and_what_is_missing(studio):
              "high": 2.5 - n, "p_best": 0.5, "n_votes": 4}
             for n, i in enumerate(found)
         ]  # fmt: skip
-    summary = {"settled": 0.4, "is_stable": False, "votes_left": 120, "missing_joins": 2, "least": -0.5, "most": 2.5}
+    summary = {"settled": 0.4, "p_top": 0.6, "sure": 0.95, "top": 1, "missing_joins": 2, "least": -0.5, "most": 2.5}
     scores.put_scores(
         studio.database, project, n_judgements=7, last_judgement=0, seconds=0.1, result={"summary": summary}, rows=rows
     )
     page = studio.client(owner).get(f"/projects/{project}/results").text
-    assert "About 120 more votes should do" in page
+    assert "The order of 40 % of all pairs" in page
+    assert "its best with a probability of 60 %; 95 % is wanted" in page
     assert "2 more links are missing" in page
     assert page.count('class="interval"') == 3
-    assert "would beat the next about 8 times in 10" in page or "about 7 times in 10" in page
+    assert "times in 10" not in page
 
 
 def test_visitors_without_an_account_are_sent_to_the_front_page(studio):

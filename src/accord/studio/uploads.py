@@ -22,7 +22,7 @@ _MOST_UNPACKED = 2**30
 _MOST_FILES = 2_000
 _CHUNK = 2**20
 _READ = set(READABLE) - {".xml", ".zip", ".gz"}
-_HIDDEN = re.compile(r"(^|/)(\.[^./]|__MACOSX/)")  # what archivers put in by themselves
+_HIDDEN = re.compile(r"(^|/)(\.[^./]|__MACOSX/|not-exported\.txt$)")  # what archivers, and exports, put in
 _UNHARMFUL = re.compile(r"[^\w.()+ -]")
 
 

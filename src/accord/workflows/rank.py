@@ -139,23 +139,14 @@ def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
     )
     sure = 100 * float(figures.get("sure") or 0.95)
     sentences.append(f"{who} with a probability of {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
-    left, low, high = (figures.get(name) for name in ("votes_left", "votes_low", "votes_high"))
+    left = figures.get("votes_left")
     if figures.get("reached"):
         sentences.append("That is reached: asking may stop.")
     elif left is None or not np.isfinite(left):
         sentences.append("Some texts are too close for any sensible number of votes to tell them apart.")
     else:
-        between = f"between {_about(low)} and " + (_about(high) if high is not None and np.isfinite(high) else "many")
-        sentences.append(
-            f"If votes go on as they came, about {_about(left)} more should do it; with a probability of 8 in 10 it "
-            f"takes {between} more."
-        )
+        sentences.append("More votes are needed.")
     return sentences
-
-
-def _about(n: float | None) -> str:
-    """A number of votes, to two figures."""
-    return f"{float(f'{n or 0.0:.2g}'):,.0f}"
 
 
 def _groups(votes: Comparisons) -> dict[str | None, np.ndarray[Any, Any]]:

@@ -105,7 +105,9 @@ _NO_JUDGEMENT = re.compile(
     r"|title|name|store|product|verified|currency|reward|lifetime|type|progress|finished|channel|helpful|replies)(_|$)"
 )
 _GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
-_SCORE_NAME = re.compile(r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE)
+_SCORE_NAME = re.compile(
+    r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ _MOST_UNPACKED = 8 << 30  # bytes, of one import
 _MOST_IN_SHEETS = 1 << 30
 _CHUNK = 1 << 20
 _HEADER_ROWS = 20  # of a sheet, among which the line of column names is looked for
-_HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$)")
+_HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$|not-exported\.txt$)")
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
