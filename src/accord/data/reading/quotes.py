@@ -36,8 +36,8 @@ def find_quotes(text: str, cell: str) -> list[tuple[int, int]] | str:
     --------
     >>> find_quotes("Cold soup and rude waiters.", "cold soup; rude waiters")
     [(0, 9), (14, 26)]
-    >>> find_quotes("Cold soup, cold bread.", "cold")
-    "'cold' stands in it 2 times (at 0, 11)"
+    >>> find_quotes("A cold soup, cold bread.", "cold")
+    "'cold' stands in it 2 times (at 2, 13)"
     """
     whole = places_of(text, cell)
     if len(whole) == 1:
