@@ -38,13 +38,6 @@ def always_dies(block, shared, rng):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def third_dies(block, shared, rng):
-    """Kill the worker that runs the block that starts with 2."""
-    if block[0] == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return block.sum()
-
-
 def fails(block, shared, rng):
     raise ValueError("this block is bad")
 

@@ -7,6 +7,7 @@ that dies takes its blocks with it: they are put on another worker and tried aga
 import pickle
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
@@ -14,13 +15,12 @@ from functools import cache
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, as_completed, get_worker
+from distributed import Client, LocalCluster, as_completed
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from accord.errors import InputError
-from accord.scale.losses import Losses
 from accord.scale.serial import load, work
 
 __all__ = ["DaskBackend", "connect", "local_cluster"]
@@ -28,8 +28,8 @@ __all__ = ["DaskBackend", "connect", "local_cluster"]
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
 # What sending may raise when a worker dies meanwhile; the KeyError is the scheduler's, which has just forgotten it.
 _FLAWS = (*_LOST, OSError, TimeoutError, KeyError)
-_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds, for what could not be sent
-_TOLD = 0.1  # seconds in which a worker's message reaches the scheduler
+_MAX_LOSSES = 50
+_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; a worker that starts again takes some
 
 
 @cache
@@ -53,13 +53,8 @@ def _settled(value: Any) -> Any:
 _common: dict[str, Any] = {}
 
 
-def _work(
-    function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int, mark: str | None
-) -> Any:
+def _work(function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int) -> Any:
     _threads_to_one()
-    if mark is not None:  # lost before: say that it begins, so that it is known whether it ends its worker
-        get_worker().log_event(name, mark)
-        time.sleep(_TOLD)
     held = _common.get(name)
     if common is not None and held is None:
         held = _settled(common)
@@ -134,14 +129,16 @@ class DaskBackend:
         self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
     ) -> Iterator[tuple[int, Any]]:
         """Results as they come; a block whose worker died is tried again."""
-        sent, run = self._share(shared), uuid.uuid4().hex
-        losses, workers = Losses(self._retries, "worker"), self._workers()
+        sent = self._share(shared)
+        # How often a block was lost: at all, and since any block was done. A block is lost when its worker dies; not
+        # every block on that worker is to blame; one to blame is lost again and again while nothing else gets done.
+        lost, fruitless = Counter[int](), Counter[int]()
 
         def submit(place: int) -> Any:
             held = self._places[place]
             return self._client.submit(
                 _work, function, self._blocks[place] if held is None else held, self._name, self._sent_common, sent,
-                seeds[place], f"{run}-{place}" if losses.again(place) else None, pure=False, retries=self._retries,
+                seeds[place], pure=False, retries=self._retries,
             )  # fmt: skip
 
         waiting = {submit(place): place for place in which}
@@ -152,14 +149,14 @@ class DaskBackend:
                 try:
                     result = future.result()
                 except _LOST as error:
-                    here = self._workers() or workers
-                    losses.ended(len(workers - here))
-                    workers = here
-                    try:
-                        pause = losses.lose(place, self._began(f"{run}-{place}"))
-                    except InputError as refusal:
-                        raise refusal from error
-                    time.sleep(pause)
+                    lost[place] += 1
+                    fruitless[place] += 1
+                    if fruitless[place] > self._retries or lost[place] > _MAX_LOSSES:
+                        raise InputError(
+                            f"block {place} was lost with its worker {lost[place]} times; the workers may have too "
+                            "little memory. Give them more, or make the blocks smaller."
+                        ) from error
+                    time.sleep(_PAUSES[min(fruitless[place], len(_PAUSES)) - 1])
                     self._put([place])
                     if _is_lost(self._sent_common):
                         self._send_common()
@@ -169,25 +166,11 @@ class DaskBackend:
                     waiting[again] = place
                     completed.add(again)
                     continue
-                losses.done()
+                fruitless.clear()
                 yield place, result
         finally:
             if waiting:  # stopped half-way: nobody waits for these any more
                 self._client.cancel(list(waiting))
-
-    def _workers(self) -> frozenset[str]:
-        """The workers that the scheduler knows of; none where it does not answer now."""
-        try:
-            return frozenset(self._client.nthreads())
-        except _FLAWS:
-            return frozenset()
-
-    def _began(self, mark: str) -> int:
-        """How often a block that was lost before said that it begins."""
-        try:
-            return sum(said == mark for _, said in self._client.get_events(self._name))
-        except _FLAWS:
-            return 0
 
     def _share(self, shared: Any) -> Any:
         """What a run shares, on every worker; nothing needs no place."""
