@@ -1,7 +1,9 @@
 """Agreement, against published examples."""
 
+import krippendorff
 import numpy as np
 import pytest
+from statsmodels.stats import inter_rater as rater
 
 from accord.errors import InputError
 from accord.evaluation.agreement import (
@@ -98,7 +100,6 @@ def test_ac1_of_the_published_example():
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @pytest.mark.parametrize("seed", range(5))
 def test_alpha_equals_another_program(level, seed):
-    krippendorff = pytest.importorskip("krippendorff")
     rng = np.random.default_rng(seed)
     values = rng.integers(1, 6, (4, 30)).astype(float)
     values[:2] = np.where(rng.random((2, 30)) < 0.6, values[2], values[:2])
@@ -109,7 +110,6 @@ def test_alpha_equals_another_program(level, seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_kappas_equal_another_program(seed):
-    rater = pytest.importorskip("statsmodels.stats.inter_rater")
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 3, (3, 25))
     values[1] = np.where(rng.random(25) < 0.7, values[0], values[1])
