@@ -161,9 +161,9 @@ def test_parts_of_another_model_are_not_used(features, files, monkeypatch):
     assert_allclose(written(files[2])[["p.Bad", "p.Good"]].to_numpy(), expected, rtol=1e-12)
 
 
-def test_a_killed_run_goes_on_and_writes_the_same_file(features, files, tmp_path):
+def test_a_killed_run_goes_on_and_writes_the_same_rows(features, files, tmp_path):
     predict_parquet(*files, **SMALL)
-    expected = files[2].read_bytes()
+    expected = written(files[2])
     files[2].unlink()
     script = tmp_path / "run.py"
     script.write_text(
@@ -185,7 +185,8 @@ def test_a_killed_run_goes_on_and_writes_the_same_file(features, files, tmp_path
     assert not files[2].exists()
     done = predict_parquet(*files, **SMALL)
     assert 2 <= done.n_resumed < done.n_blocks
-    assert files[2].read_bytes() == expected
+    # A product of matrices may round otherwise in another process: the last bit depends on where its arrays lie.
+    pd.testing.assert_frame_equal(written(files[2]), expected, rtol=1e-12)
 
 
 def test_only_one_run_at_a_time(files):

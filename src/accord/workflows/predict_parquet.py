@@ -77,7 +77,7 @@ def predict_parquet(
     source : path
         A Parquet file, or a folder of them. Rows of one thread or debate (``group_id``) must stand together.
     target : path
-        The Parquet file to write; the same whatever the workers are.
+        The Parquet file to write; the same rows in the same order whatever the workers are.
     links : path, optional
         Of a model of links: a Parquet file with ``src_id`` and ``dst_id``, and best ``group_id``. Links between groups
         are not used.
