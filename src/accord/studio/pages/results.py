@@ -132,6 +132,8 @@ def _ranking(
             f"The votes do not join all texts yet: {n} more {'link is' if n == 1 else 'links are'} missing. Until then "
             "the order between the parts comes from the model alone."
         )
+    if summary.get("left_out"):
+        warnings.append(f"{summary['left_out']:,} texts have no vote yet and are not ranked.")
     settled = float(summary.get("settled", 0.0))
     return render(
         request,
