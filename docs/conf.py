@@ -45,9 +45,8 @@ copybutton_exclude = ".linenos, .gp, .go"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-numpydoc_class_members_toctree = False
-numpydoc_show_inherited_class_members = True
-numpydoc_attributes_as_param_list = True
+numpydoc_show_class_members = False  # the template lists them
+templates_path = ["_templates"]
 
 # Other projects are linked where their inventories can be fetched: on Read the Docs, or where ACCORD_DOCS_LINKS=1.
 # Elsewhere their names stay plain text, so that the build needs no network.
@@ -83,4 +82,15 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "reset_modules": ("matplotlib", "gallery_order.plain_pictures"),
 }
-suppress_warnings = ["config.cache"]  # a function in sphinx_gallery_conf
+
+
+def only_ours(app, what, name, obj, skip, options):
+    """Leave out what classes have from scikit-learn, Python and the machinery of metadata routing."""
+    module = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
+    foreign = not module.startswith("accord") and callable(obj)
+    return True if (name.startswith("set_") and name.endswith("_request")) or foreign else skip
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", only_ours)

@@ -28,13 +28,9 @@ TEXTS = {".md", ".py", ".toml", ".txt", ".yml", ".yaml", ".cff", ".json", ".html
 def naming(pattern: str, suffixes: set[str]) -> list[str]:
     """The files in which a pattern occurs, except this one and the changelog, which speaks of what was."""
     passed = {"CHANGELOG.md", Path(__file__).name}
-    return [
-        str(path.relative_to(ROOT))
-        for path in listed()
-        if path.suffix in suffixes
-        and path.name not in passed
-        and re.search(pattern, path.read_text(encoding="utf-8", errors="replace"))
-    ]
+    texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in listed() if path.suffix in suffixes}
+    found = [path for path, text in texts.items() if path.name not in passed and re.search(pattern, text)]
+    return [str(path.relative_to(ROOT)) for path in found]
 
 
 def test_the_version_is_the_same_everywhere():

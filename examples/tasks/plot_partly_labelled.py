@@ -19,7 +19,7 @@ def make(n_threads, size=8):
     """Comments with two weak features; the labels of a thread lean to one side together."""
     mood = 1.6 * rng.standard_normal(n_threads).repeat(size)
     y = rng.random(n_threads * size) < 1 / (1 + np.exp(-mood))
-    x = rng.standard_normal((n_threads * size, 2)) + 0.7 * (2 * y[:, None] - 1)
+    x = rng.standard_normal((n_threads * size, 2)) + 0.25 * (2 * y[:, None] - 1)
     return x, np.where(y, "Good", "Bad").astype(object), np.arange(n_threads).repeat(size).astype(str)
 
 
