@@ -9,11 +9,13 @@ function count() {
   document.getElementById("n-spans").textContent = n === 1 ? "1 highlight" : `${n} highlights`;
 }
 
-function show(question) {
+function show(question, _, given) {
   const old = document.getElementById("text");
   const fresh = old.cloneNode(false); // without what listens to the old one
   old.replaceWith(fresh);
   marker = new Marker(fresh, question.texts[0].text, { onChange: count });
+  for (const span of given?.spans ?? []) marker.mark(span.start, span.end);
+  for (const button of buttons) button.setAttribute("aria-pressed", String(given?.labels?.includes(button.dataset.label) ?? false));
   count();
 }
 
@@ -26,5 +28,5 @@ function answer(label) {
 const buttons = [...document.querySelectorAll("[data-label]")];
 buttons.forEach((button) => button.addEventListener("click", () => answer(button.dataset.label)));
 document.getElementById("clear").addEventListener("click", () => marker?.clear());
-const keys = Object.fromEntries(buttons.map((button, i) => [String(i + 1), () => answer(button.dataset.label)]));
+const keys = Object.fromEntries(buttons.map((button) => [button.dataset.key, () => answer(button.dataset.label)]));
 const judging = new Judging({ show, keys: { ...keys, c: () => marker?.clear() } });
