@@ -212,7 +212,11 @@ def _seen_choices(project: Project) -> dict[str, Any]:
     given = project.frames()["judgements"]
     labels = given.loc[given["kind"] == "label", "value"].dropna().unique()
     aspects = given.loc[given["kind"] == "score", "aspect"].dropna().unique()
-    found = {"labels": sorted(map(str, labels)), "aspects": list(map(str, aspects))}
+    found: dict[str, Any] = {"labels": sorted(map(str, labels)), "aspects": list(map(str, aspects))}
+    if project.kind == "rationales" and len(labels):  # labels without a highlight are plain ones
+        found["plain"] = not (given["kind"] == "span").any()
+        twice = given[given["kind"] == "label"].duplicated(["item_id", "annotator_id"], keep=False)
+        found["several"] = bool((twice & given["annotator_id"].notna()).any())
     return {name: values for name, values in found.items() if values}
 
 

@@ -96,6 +96,7 @@ class AnswerSent(BaseModel):
     other: Key | None = None
     value: float | None = Field(default=None, allow_inf_nan=False)
     label: Line | None = None
+    labels: list[Line] = Field(default=[], max_length=30)  # where several are taken; the main one first
     scores: dict[Line, Annotated[int, Field(ge=-(2**31), lt=2**31)] | None] = Field(default={}, max_length=100)
     spans: list[SpanSent] = Field(default=[], max_length=1000)
     shown_left: Key | None = None
@@ -172,6 +173,7 @@ async def answer(sent: AnswerSent, access: Judge, studio: Studio) -> Stored:
         other=sent.other,
         value=sent.value,
         label=sent.label,
+        labels=sent.labels,
         scores=sent.scores,
         spans=[(span.item, span.start, span.end) for span in sent.spans],
         shown_left=sent.shown_left,

@@ -65,6 +65,7 @@ class ProjectChange(BaseModel):
     guidelines: LongText | None = None
     highlight: bool | None = None  # ask for the words that decided
     several: bool | None = None  # take several labels of one text
+    plain: bool | None = None  # ask for labels, not for the words behind them
     open: bool | None = None  # let judges see results
     who: Literal["judges", "owners"] | None = None  # may judge
     labels: Annotated[list[LabelSent], Field(max_length=30)] | None = None
@@ -119,12 +120,13 @@ class UploadSent:
 
 def upload_sent(
     file: list[UploadFile],
-    kind: Annotated[Kind | Literal[""], Form()] = "",
+    kind: Annotated[Kind | Literal["labels", ""], Form()] = "",
     form: Annotated[Name | Literal[""], Form(alias="format")] = "",
     config: UploadFile | None = None,
     labels: Annotated[Labels, Form()] = "",
     aspects: Annotated[Labels, Form()] = "",
     n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
+    several: Annotated[bool, Form()] = False,
 ) -> UploadSent:
     """The part of the two forms that is about files; labels and aspects separated by commas."""
     settings: dict[str, Any] = {}
@@ -134,6 +136,9 @@ def upload_sent(
             settings[name] = named
     if kind == "aspects":
         settings["n_ranks"] = n_ranks
+    if kind == "labels":  # of texts that stand alone; the model of rationales learns from labels alone, too
+        kind = "rationales"
+        settings |= {"plain": True, **({"several": True} if several else {})}
     return UploadSent(file, config, kind or None, form or None, settings)
 
 

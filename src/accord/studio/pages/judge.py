@@ -24,7 +24,7 @@ _TEMPLATES = {
     "threads": "thread.html",
     "aspects": "aspects.html",
     "links": "label.html",
-    "rationales": "highlight.html",
+    "rationales": "label.html",
 }
 
 

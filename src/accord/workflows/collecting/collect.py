@@ -58,6 +58,7 @@ class Answer:
     other: int | None = None
     value: float | None = None
     label: str | None = None
+    labels: Sequence[str] = ()  # where several are taken, the main one first; ``label`` alone otherwise
     scores: Mapping[str, int | None] = field(default_factory=dict)
     spans: Sequence[tuple[int, int, int]] = ()  # (item key, start, end), characters
     shown_left: int | None = None
@@ -120,7 +121,7 @@ def record(
     """
     if not 8 <= len(answer.request_id) <= 64:
         raise InputError(f"a request_id has 8 to 64 characters; this one has {len(answer.request_id)}. Send a UUID.")
-    allowed = ANSWERS[project.kind]
+    allowed = ("label", "skip") if project.settings.get("plain") else ANSWERS[project.kind]
     if answer.kind not in allowed:
         raise InputError(
             f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
@@ -239,7 +240,8 @@ def _pair_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: 
 
 
 def _label_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
-    return [{"kind": "label", "item": answer.item, "label": _checked_label(project, answer.label)}]
+    given = [{"kind": "label", "item": answer.item, "label": label} for label in _checked_labels(project, answer)]
+    return [*given, *_span_rows(texts, answer)]
 
 
 def _score_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
@@ -268,13 +270,9 @@ def _score_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer:
 
 
 def _rationale_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
-    label: dict[str, Any] = {
-        "kind": "label",
-        "item": answer.item,
-        "label": _checked_label(project, answer.label),
-    }
+    given = [{"kind": "label", "item": answer.item, "label": label} for label in _checked_labels(project, answer)]
     # A text that was read and in which nothing was marked differs from a text that nobody has read.
-    return [label, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
+    return [*given, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
 
 
 def _skip_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
@@ -309,11 +307,15 @@ def _span_rows(texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str
     return rows
 
 
-def _checked_label(project: StoredProject, label: str | None) -> str:
+def _checked_labels(project: StoredProject, answer: Answer) -> list[str]:
     labels = list(project.settings.get("labels", []))
-    if label is None or label not in labels:
-        raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
-    return label
+    given = list(dict.fromkeys(answer.labels)) or [answer.label]
+    for label in given:
+        if label is None or label not in labels:
+            raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
+    if len(given) > 1 and not project.settings.get("several"):
+        raise InputError(f"a text has one label in this project; {len(given)} were sent. Choose one of them.")
+    return [str(label) for label in given]
 
 
 _ROWS = {
