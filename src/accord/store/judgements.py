@@ -19,10 +19,13 @@ from accord.store.tables import items, judgements, people
 
 __all__ = [
     "Judgement",
+    "Wanted",
     "append",
+    "choices_used",
     "count_of",
     "effective",
     "export_rows",
+    "history",
     "is_stored",
     "labels_of",
     "last_of",
@@ -30,6 +33,7 @@ __all__ = [
     "of_text",
     "pairs_of",
     "rows_after",
+    "standing_of",
     "stored_rows",
     "undo",
     "votes_per_item",
@@ -123,6 +127,70 @@ def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield values[start : start + _BATCH]
 
 
+_taken_back = judgements.alias("taken_back")
+# A judgement counts if it is not an undo and was not undone.
+_COUNTS = and_(
+    judgements.c.kind != "undo",
+    ~exists().where(
+        _taken_back.c.project_id == judgements.c.project_id,
+        _taken_back.c.undoes.is_not(None),  # so that the index of the few is used
+        _taken_back.c.undoes == judgements.c.request_id,
+    ),
+)
+
+
+def standing_of(connection: Connection, project_id: int, person_id: int, item: int) -> str | None:
+    """The request of the person's newest answer about one text alone that was not undone, or ``None``."""
+    query = effective(project_id, judgements.c.request_id).order_by(None).order_by(judgements.c.id.desc()).limit(1)
+    theirs = (judgements.c.person_id == person_id, judgements.c.item == item, judgements.c.other.is_(None))
+    return connection.execute(query.where(*theirs, judgements.c.part == 0)).scalar()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which answers are listed: one person's, chosen in one way, between two moments, before a row; undone ones too."""
+
+    person_id: int | None = None
+    strategy: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    before: int | None = None
+    undone: bool = False
+
+
+def history(connection: Connection, project_id: int, wanted: Wanted, *, limit: int) -> list[list[Any]]:
+    """Answers, newest first, each as its rows with the name of its person and whether it was undone."""
+    is_undone = exists().where(
+        _taken_back.c.project_id == judgements.c.project_id,
+        _taken_back.c.undoes.is_not(None),
+        _taken_back.c.undoes == judgements.c.request_id,
+    )
+    query = select(judgements.c.request_id).where(
+        judgements.c.project_id == project_id, judgements.c.part == 0, judgements.c.kind != "undo"
+    )
+    if not wanted.undone:
+        query = query.where(~is_undone)
+    if wanted.person_id is not None:
+        query = query.where(judgements.c.person_id == wanted.person_id)
+    if wanted.strategy:
+        query = query.where(judgements.c.strategy == wanted.strategy)
+    if wanted.since is not None:
+        query = query.where(judgements.c.created_at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(judgements.c.created_at < wanted.until)
+    if wanted.before is not None:
+        query = query.where(judgements.c.id < wanted.before)
+    names = list(connection.execute(query.order_by(judgements.c.id.desc()).limit(limit)).scalars())
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    columns = select(judgements, people.c.name.label("person_name"), is_undone.label("is_undone"))
+    found = columns.outerjoin(people, people.c.id == judgements.c.person_id).order_by(judgements.c.part)
+    for row in connection.execute(
+        found.where(judgements.c.project_id == project_id, judgements.c.request_id.in_(names))
+    ):
+        parts[row.request_id].append(row)
+    return list(parts.values())
+
+
 def undo(connection: Connection, project_id: int, person_id: int, *, request_id: str, undoes: str) -> None:
     """Take back an answer of the same person; the answer stays stored and no longer counts."""
     theirs = connection.execute(
@@ -142,18 +210,6 @@ def undo(connection: Connection, project_id: int, person_id: int, *, request_id:
         project_id,
         [Judgement(request_id=request_id, kind="undo", status="undo", person_id=person_id, undoes=undoes)],
     )
-
-
-_taken_back = judgements.alias("taken_back")
-# A judgement counts if it is not an undo and was not undone.
-_COUNTS = and_(
-    judgements.c.kind != "undo",
-    ~exists().where(
-        _taken_back.c.project_id == judgements.c.project_id,
-        _taken_back.c.undoes.is_not(None),  # so that the index of the few is used
-        _taken_back.c.undoes == judgements.c.request_id,
-    ),
-)
 
 
 def effective(project_id: int, *columns: Any) -> Select[Any]:
@@ -180,10 +236,27 @@ def labels_of(connection: Connection, project_id: int, person_id: int) -> dict[i
     return {row.item: row.label for row in rows}
 
 
-def of_text(connection: Connection, project_id: int, key: int, *, limit: int = 500) -> list[Any]:
-    """The judgements about a text that were not undone, each with the name of its person."""
+def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:
+    """The labels, the aspects and the highest score that stored answers of a project use, undone ones too."""
+    here = judgements.c.project_id == project_id
+    labels = select(judgements.c.label).where(here, judgements.c.label.is_not(None)).distinct()
+    aspects = select(judgements.c.aspect).where(here, judgements.c.kind == "score").distinct()
+    highest = select(func.max(judgements.c.value)).where(here, judgements.c.kind == "score")
+    return {
+        "labels": sorted(connection.execute(labels).scalars()),
+        "aspects": sorted(name for name in connection.execute(aspects).scalars() if name is not None),
+        "highest": int(connection.execute(highest).scalar() or 0),
+    }
+
+
+def of_text(
+    connection: Connection, project_id: int, key: int, *, person_id: int | None = None, limit: int = 500
+) -> list[Any]:
+    """The judgements about a text that were not undone (all, or one person's), each with the name of its person."""
     query = effective(project_id, judgements, people.c.name.label("person_name"))
     query = query.outerjoin(people, people.c.id == judgements.c.person_id)
+    if person_id is not None:
+        query = query.where(judgements.c.person_id == person_id)
     return list(connection.execute(query.where(or_(judgements.c.item == key, judgements.c.other == key)).limit(limit)))
 
 

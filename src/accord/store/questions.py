@@ -15,10 +15,11 @@ from accord.store.judgements import effective
 from accord.store.people import now
 from accord.store.tables import items, judgements, questions
 
-__all__ = ["Question", "append", "close", "count_open", "hold", "lease", "least_judged", "refill"]
+__all__ = ["Question", "append", "close", "count_open", "held", "hold", "lease", "least_judged", "refill"]
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
+_FIRST = -1.0
 _LAST = 1e12  # behind every queue: rows that come and go would else lie before the ones that are looked for
 
 
@@ -68,7 +69,7 @@ def count_open(connection: Connection, project_ids: Iterable[int]) -> dict[int, 
 # Statements are built once: building them costs more than running them.
 _OF_PROJECT = questions.c.project_id == bindparam("project")
 _FREE = or_(questions.c.leased_until.is_(None), questions.c.leased_until < bindparam("moment"))
-_asked = judgements.alias("asked")
+_asked, _undo = judgements.alias("asked"), judgements.alias("undo")
 
 
 def _answered(question: Any) -> Any:
@@ -77,7 +78,10 @@ def _answered(question: Any) -> Any:
     One search for each order: with both in one, the index would be walked through all that the person answered.
     """
     item, other = question.c.item, question.c.other
-    theirs = and_(_asked.c.person_id == bindparam("person"), _asked.c.strategy.is_distinct_from("repeat"))
+    undone = exists().where(
+        _undo.c.project_id == _asked.c.project_id, _undo.c.undoes.is_not(None), _undo.c.undoes == _asked.c.request_id
+    )
+    theirs = and_(_asked.c.person_id == bindparam("person"), _asked.c.strategy.is_distinct_from("repeat"), ~undone)
     there = and_(_asked.c.item == item, _asked.c.other == other)
     back = and_(_asked.c.item == other, _asked.c.other == item)
     alone = and_(other.is_(None), _asked.c.item == item, _asked.c.other.is_(None))
@@ -154,15 +158,31 @@ def least_judged(connection: Connection, project_id: int, person_id: int, *, lim
     return list(rows.scalars())
 
 
-def hold(connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any]) -> int:
-    """Put a question that was drawn for one person into the queue, already leased to that person; returns its key."""
+def hold(
+    connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any], *, first: bool = False
+) -> int:
+    """Put a question that was drawn for one person into the queue, already leased to that person; returns its key.
+
+    With ``first`` it is the person's next one, before others that the person holds.
+    """
     key = connection.execute(
         insert(questions).values(
-            project_id=project_id, order_key=_LAST, leased_by=person_id, leased_until=now() + _LEASE, **row
+            project_id=project_id,
+            order_key=_FIRST if first else _LAST,
+            leased_by=person_id,
+            leased_until=now() + _LEASE,
+            **row,
         )
     ).inserted_primary_key
     assert key is not None
     return int(key[0])
+
+
+def held(connection: Connection, project_id: int, person_id: int, item: int, other: int | None) -> int | None:
+    """The key of a question about some texts that a person holds, or ``None``."""
+    same = (questions.c.item == item, questions.c.other.is_not_distinct_from(other))
+    theirs = (questions.c.project_id == project_id, questions.c.leased_by == person_id)
+    return connection.execute(select(questions.c.id).where(*theirs, *same).limit(1)).scalar()
 
 
 def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:

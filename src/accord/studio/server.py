@@ -68,7 +68,13 @@ def prepare(database: Database, *, demo: bool) -> str | None:
         for name in reversed(EXAMPLES):  # the newest project is listed first
             title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
             store_project(
-                database, open_example(name), name=title, question=question, guidelines=guidelines, created_by=None
+                database,
+                open_example(name),
+                name=title,
+                question=question,
+                guidelines=guidelines,
+                created_by=None,
+                settings={"open": True},  # guests vote a little, then look at the ranking
             )
     with database.write() as connection:
         if people.count_people(connection):

@@ -73,7 +73,7 @@ class Worker:
 
     def _due(self) -> list[int]:
         with self.database.read() as connection:
-            every = [project.id for project in projects.all_projects(connection)]
+            every = [project.id for project in projects.all_projects(connection) if project.state != "archived"]
             newest = judgements.newest(connection, every)
             seen = scores.seen(connection)
             ready = questions.count_open(connection, every)

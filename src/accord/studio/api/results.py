@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
-from accord.studio.context import Key, Owner, Studio, Viewer
+from accord.studio.context import Key, Owner, Reading, Studio
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
 
@@ -35,9 +35,9 @@ class ResultsAnswer(BaseModel):
     problem: str | None = None
 
 
-@router.get("/results", responses={401: {}, 404: {}})
+@router.get("/results", responses={401: {}, 403: {}, 404: {}})
 def results(
-    access: Viewer,
+    access: Reading,
     studio: Studio,
     offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
@@ -63,8 +63,8 @@ def results(
     )
 
 
-@router.get("/results/{key}", responses={401: {}, 404: {}})
-def result_of(key: Key, access: Viewer, studio: Studio) -> dict[str, Any]:
+@router.get("/results/{key}", responses={401: {}, 403: {}, 404: {}})
+def result_of(key: Key, access: Reading, studio: Studio) -> dict[str, Any]:
     """What the model says of one text."""
     with studio.database.read() as connection:
         found = results_of(connection, access.project.id, [key])

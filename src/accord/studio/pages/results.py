@@ -12,7 +12,7 @@ from accord.store import projects
 from accord.store.database import Connection
 from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
-from accord.studio.context import Access, Key, Studio, Viewer
+from accord.studio.context import Access, Key, Reading, Studio, Viewer
 from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
 from accord.workflows.rank import stability_sentences
 
@@ -25,7 +25,7 @@ Offset = Annotated[int, Query(ge=0, lt=2**31)]
 
 
 @router.get("/results")
-def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0) -> HTMLResponse:
+def results(request: Request, access: Reading, studio: Studio, offset: Offset = 0) -> HTMLResponse:
     """The ranking of a pairs project; the predictions of the others."""
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
@@ -175,8 +175,8 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item = projects.get_item(connection, access.project.id, key)
         if item is None:
             raise HTTPException(404, "there is no such text in this project.")
-        said = results_of(connection, access.project.id, [key]).get(key)
-        judged = _judgements_of(connection, access.project.id, key)
+        said = results_of(connection, access.project.id, [key]).get(key) if access.sees_results else None
+        judged = _judgements_of(connection, access, key)
         neighbours = _neighbours(connection, access.project.id, item)
     return render(
         request,
@@ -212,8 +212,10 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
 
 
-def _judgements_of(connection: Connection, project_id: int, key: int) -> list[dict[str, Any]]:
-    rows = kept.of_text(connection, project_id, key)
+def _judgements_of(connection: Connection, access: Access, key: int) -> list[dict[str, Any]]:
+    """The judgements about a text: to owners with names, to readers without, to blind judges their own only."""
+    project_id = access.project.id
+    rows = kept.of_text(connection, project_id, key, person_id=None if access.sees_results else access.person.id)
     others = projects.items_by_key(
         connection, project_id, {k for row in rows for k in (row.item, row.other) if k is not None}
     )
@@ -222,13 +224,19 @@ def _judgements_of(connection: Connection, project_id: int, key: int) -> list[di
         out.append(
             {
                 "when": row.created_at.strftime("%Y-%m-%d %H:%M"),
-                "who": row.annotator_id or row.person_name or "",
+                "who": _who(row, access),
                 "what": _what(row, key, others),
                 "start": row.start if row.item == key else None,
                 "end": row.end if row.item == key else None,
             }
         )
     return out
+
+
+def _who(row: Any, access: Access) -> str:
+    if row.person_id == access.person.id:
+        return "you"
+    return (row.annotator_id or row.person_name or "") if access.may("owner") else "somebody"
 
 
 def _what(row: Any, key: int, others: dict[int, StoredItem]) -> str:

@@ -14,7 +14,11 @@ for (const form of document.querySelectorAll("form[data-api]")) {
       let body = data;
       if (form.dataset.type !== "multipart") {
         body = {};
-        for (const [name, value] of data.entries()) body[name] = form.elements[name].type === "number" ? Number(value) : value;
+        for (const [name, value] of data.entries()) {
+          const field = form.elements[name];
+          const isEmpty = value === "" && "emptyIsNone" in field.dataset;
+          body[name] = isEmpty ? null : field.type === "number" || "number" in field.dataset ? Number(value) : value;
+        }
         for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
       }
       const answer = await call(form.dataset.method ?? "POST", form.dataset.api, body);
@@ -22,6 +26,9 @@ for (const form of document.querySelectorAll("form[data-api]")) {
         const place = document.getElementById(form.dataset.show);
         place.textContent = new URL(answer.path, location.href).href;
         place.closest(".hidden")?.classList.remove("hidden");
+      } else if (form.dataset.tell) {
+        say(form.dataset.tell.replace(/\{(\w+)\}/g, (_, name) => answer[name]));
+        form.reset();
       } else if (form.dataset.then) {
         location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
       } else location.reload();
