@@ -37,7 +37,7 @@ class Backend(Protocol):
 class Blocks:
     """Blocks that a backend holds, ready to be run over again and again.
 
-    Made by :func:`~accord.scale.blocks.open_blocks`. The function that is run takes ``(block, shared, rng)``; ``rng`` is a generator of the
+    Made by :func:`open_blocks`. The function that is run takes ``(block, shared, rng)``; ``rng`` is a generator of the
     block's own, the same whichever worker runs it. Where the blocks were opened with something ``common`` to all,
     ``shared`` is the pair of that and of what this run shares.
     """
