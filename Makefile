@@ -3,7 +3,9 @@
 # make run     Accord at work on its examples: a ranking with its report, then the studio
 # make test    every check and every test
 # make bench   Accord against its peers, written to benchmarks/results.json
-# make docs    the documentation as HTML
+# make bench-peers   the peers that need torch or JAX, each in an environment of its own
+# make docs    the documentation as HTML, with its gallery and its reference, every example run
+# make release   wheel and source package in dist/, checked and tried, with the notes of the release
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -16,7 +18,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: setup constraints run test lint types layers bench docs clean
+.PHONY: setup constraints run test lint types layers bench bench-peers docs release clean
 
 setup: $(STAMP)
 
@@ -59,8 +61,16 @@ $(VENV)/.accord-bench: $(STAMP)
 	@touch $@
 
 docs: setup
-	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W -n -q --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# Nothing is sent anywhere: what comes out is dist/ and the lines to run.
+release: setup
+	@rm -rf dist
+	$(BIN)/uv build --quiet --python $(BIN)/python
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	$(BIN)/python .ci/release.py
+
 clean:
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) docs/_build docs/gallery docs/api dist .pytest_cache .mypy_cache .ruff_cache .coverage

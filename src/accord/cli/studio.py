@@ -44,7 +44,7 @@ def studio(
     try:
         from accord.studio.server import Address, add_project, default_database, serve
     except ModuleNotFoundError as error:
-        raise MissingDependencyError(f"the studio needs {error.name}. Install accord[studio].") from error
+        raise MissingDependencyError(f"the studio needs {error.name}. Install accord-learn[studio].") from error
 
     if label_studio_model is not None and label_studio is None:
         raise InputError("--label-studio-model needs the project that it serves. Give --label-studio PROJECT too.")

@@ -129,7 +129,7 @@ class Project:
     kind : str
         The kind of judgement: pairs, threads, aspects, links or rationales.
     item_table, judgement_table, link_table : pyarrow.Table
-        With the schemas :data:`ITEMS`, :data:`JUDGEMENTS` and :data:`LINKS`.
+        With the schemas ``ITEMS``, ``JUDGEMENTS`` and ``LINKS``.
     settings : mapping
         What the tables do not say: ``n_ranks`` of aspect scores, ``labels`` in their order.
     source : str

@@ -181,7 +181,7 @@ def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int, 
 
 def missing_dask(error: ModuleNotFoundError) -> MissingDependencyError:
     """What to say where Dask, which only clusters need, is not installed."""
-    return MissingDependencyError(f"a cluster needs {error.name}. Install accord[dask].")
+    return MissingDependencyError(f"a cluster needs {error.name}. Install accord-learn[dask].")
 
 
 def map_blocks(

@@ -142,7 +142,7 @@ def open_database(url: str, *, pool_size: int = 20, upgrade: bool = True) -> Dat
             event.listen(engine, "connect", _on_postgres_connect)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise MissingDependencyError(
-            f"PostgreSQL needs the psycopg driver ({error}). Install accord[postgres] and use postgresql+psycopg://…"
+            f"PostgreSQL needs the psycopg driver ({error}). Install accord-learn[postgres] and use postgresql+psycopg://…"
         ) from error
     database = Database(engine)
     shown = parsed.render_as_string(hide_password=True)

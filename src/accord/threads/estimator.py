@@ -115,7 +115,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         Sentence vectors beside the words, for features "words" and "full": what
         :func:`~accord.texts.vectors.open_vectors` takes.
     node_penalty, edge_penalty : float
-        L2 penalties as total strengths: ½ · penalty · |weights|² is added to the loss summed over comments (or pairs,
+        L2 penalties as total strengths: ½ · penalty · Σ weights² is added to the loss summed over comments (or pairs,
         for edges that are trained apart). Biases are free, and log-odds of text classifiers bear a tenth. "auto"
         chooses the strength with the least log loss on threads held out in ``n_folds`` folds.
     n_epochs : int

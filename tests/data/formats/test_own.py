@@ -216,7 +216,7 @@ def test_duplicate_ids(file, tmp_path, capsys):
     assert "unique; row 4" in said
 
 
-@pytest.mark.parametrize("score", ["6", "0", "2.5", "good", ""])
+@pytest.mark.parametrize("score", ["6", "0", "5.5", "good", ""])
 def test_a_score_outside_the_scale(file, tmp_path, capsys, score):
     scores = file("s.csv", f"item_id,aspect,value\na,food,{score}\n")
     assert "1..5; row 1" in refused(tmp_path, capsys, "aspects", file("i.csv", ITEMS), scores)
