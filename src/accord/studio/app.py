@@ -20,6 +20,7 @@ from accord.store.writer import Reader, Writer
 from accord.studio.api import judge, label_studio, life, people, projects, quality, results, sessions
 from accord.studio.context import StudioState, is_known
 from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
+from accord.studio.logs import RequestLog
 from accord.studio.pages import answers as answer_pages
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
@@ -98,6 +99,7 @@ def create_app(
     )
     app.add_middleware(SameSite, hosts=hosts)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestLog)
 
     @app.exception_handler(InputError)
     def bad_input(request: Request, error: InputError) -> Response:

@@ -20,6 +20,7 @@ __all__ = ["ADJUDICATION", "quality", "settled", "started_questions"]
 
 ADJUDICATION = "adjudication"  # the source of answers by which owners settle a disagreement
 _MOST_CONFLICTS, _MOST_SKIPPED, _MOST_PEOPLE = 200, 20, 12
+_PAUSE = 600.0  # seconds after which somebody is taken to have paused
 _MOST_ANSWERS = 50_000  # newest answers from which agreement is estimated
 
 
@@ -36,6 +37,7 @@ def quality(project: Project, gold: Sequence[Mapping[str, Any]] = ()) -> dict[st
         "conflicts": _conflicts(answers, project),
         "overlap": _overlap(answers),
         "days": _days(frame[by_people]),
+        "pace": _pace(frame[by_people]),
         "gold": _gold(frame[by_people], gold),
     }
 
@@ -135,6 +137,19 @@ def _days(frame: pd.DataFrame) -> list[list[Any]]:
     first = frame[frame["kind"].isin(["pair", "label", "score", "skip"]) | (frame["status"] == "skipped")]
     days = first["created_at"].dropna().astype(str).str[:10].value_counts().sort_index()
     return [[str(day), int(n)] for day, n in days.tail(183).items()]
+
+
+def _pace(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Answers of each person, when the last one came, and how many an hour of judging, pauses left out."""
+    named = frame[frame["annotator_id"].notna() & frame["created_at"].notna()]
+    rows = []
+    for who, own in named.groupby("annotator_id", sort=True):
+        moments = pd.to_datetime(own["created_at"], utc=True, format="ISO8601").drop_duplicates().sort_values()
+        gaps = moments.diff().dt.total_seconds().dropna()
+        working = gaps[gaps <= _PAUSE]
+        per_hour = 3600.0 * len(working) / float(working.sum()) if working.sum() > 0 else None
+        rows.append({"name": str(who), "n": len(moments), "per_hour": per_hour, "last": str(own["created_at"].max())})
+    return sorted(rows, key=lambda row: (-row["n"], row["name"]))[:500]
 
 
 def _gold(frame: pd.DataFrame, gold: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
