@@ -325,7 +325,7 @@ def _span_rows(texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str
 
 def _checked_labels(project: StoredProject, answer: Answer) -> list[str]:
     labels = list(project.settings.get("labels", []))
-    given = list(dict.fromkeys(answer.labels)) or [answer.label]
+    given: list[str | None] = [*dict.fromkeys(answer.labels)] or [answer.label]
     for label in given:
         if label is None or label not in labels:
             raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
