@@ -15,15 +15,16 @@ from accord.studio.worker import Worker
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example
 
-QUICK = Limits(seconds=3.0, megabytes=200, cure="Split it.")
+QUICK = Limits(seconds=3.0, megabytes=200, cure="Split it.", patience=2.0)
+SHORT = Limits(seconds=2.0, megabytes=200, cure="Split it.", patience=150.0)
 PATIENT = Limits(seconds=300.0, megabytes=2_048, cure="Split it.")
 
 
 @pytest.mark.parametrize(
     "work, limits, sentence",
     [
-        (poison.hang, QUICK, "more than 3 seconds. Split it."),
-        (poison.burn, QUICK, "more than 3 seconds. Split it."),
+        (poison.hang, QUICK, "not done after 6 seconds. Split it."),
+        (poison.burn, SHORT, "more than 2 seconds of the processor. Split it."),
         (poison.grow, PATIENT, "more than 2,048 MB of memory. Split it."),
         (poison.large_matrix, PATIENT, "more than 2,048 MB of memory. Split it."),
         (poison.die, PATIENT, "ended with the code -9"),

@@ -150,10 +150,7 @@ def pieces(votes: Comparisons) -> int:
     n = items.n_items
     graph = coo_matrix((np.ones(votes.n_votes), (votes.left, votes.right)), shape=(n, n))
     _, component = connected_components(graph, directed=False)
-    if items.groups is None:
-        return int(len(np.unique(component)) - 1) if n else 0
-    missing = 0
-    for group in {str(name) for name in items.groups}:
-        inside = np.array([str(name) == group for name in items.groups])
-        missing += len(np.unique(component[inside])) - 1
-    return missing
+    group = np.zeros(n, dtype=np.int64)
+    if items.groups is not None:
+        group = np.unique(np.array([str(name) for name in items.groups]), return_inverse=True)[1]
+    return int(np.unique(group * max(n, 1) + component).size - np.unique(group).size)

@@ -162,7 +162,10 @@ class LookAnswer(BaseModel):
 
 
 _READING = Limits(
-    seconds=300.0, megabytes=1536, cure="Split the files, or import them on the command line with 'accord import'."
+    seconds=300.0,
+    megabytes=1536,
+    cure="Split the files, or import them on the command line with 'accord import'.",
+    patience=3.0,
 )
 
 
