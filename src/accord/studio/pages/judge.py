@@ -121,7 +121,7 @@ def _thread(connection: Connection, access: Access, place: int, name: str, given
 
 def _suggestion(row: dict[str, Any] | None) -> str | None:
     """What the model says of a comment; the page shows it only after the person's own answer."""
-    if row is None or row.get("label") is None:
+    if row is None or row.get("label") is None or row.get("given"):
         return None
     sure = row.get("probability")
     return f"The model says {row['label']}" + (f", {100 * sure:.0f} % sure." if isinstance(sure, float) else ".")
