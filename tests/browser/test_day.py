@@ -1,4 +1,4 @@
-"""A day of a team, all from pages: a project from a spreadsheet, five judges, one removed, disagreements settled, export.
+"""A day of a team, all from pages: a project from a spreadsheet, five judges, one removed, disagreements settled.
 
 ACCORD_DAY sets the number of texts, 300 for a whole day.
 """
@@ -43,8 +43,9 @@ def judge_until(page, n, answers, who):
             is_good = not is_good
         answers[who, number] = "good" if is_good else "bad"
         page.keyboard.press("1" if is_good else "2")
-        page.wait_for_function(f"text => ({READY})() && document.getElementById('text').textContent !== text || "
-                               "!document.getElementById('all-done').classList.contains('hidden')", arg=text)  # fmt: skip
+        another = f"({READY})() && document.getElementById('text').textContent !== text"
+        done = "!document.getElementById('all-done').classList.contains('hidden')"
+        page.wait_for_function(f"text => {another} || {done}", arg=text)
     return n
 
 
