@@ -102,7 +102,8 @@ def recipe_rows(seed: int) -> Iterator[tuple[str, CollectiveClassifier]]:
         for beta in betas:
             yield f"{cut}_{beta:g}", CollectiveClassifier(inference=cut, beta=beta, **settings)
     confident = Remembered(ConfidenceWeightedClassifier())
-    yield "mean_field_confident", CollectiveClassifier(**{**settings, "content": confident, "link": confident})
+    settings |= {"content": confident, "link": confident}
+    yield "mean_field_confident", CollectiveClassifier(inference="mean_field", **settings)
 
 
 def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
