@@ -34,14 +34,8 @@ print(voters.round(2).to_string(index=False))
 # The bars hold each voter's rate with a probability of 90 %; the crosses are the truth of this simulation.
 
 fig, ax = plt.subplots(figsize=(7, 4.2))
-ax.errorbar(
-    voters["error"],
-    voters["annotator"],
-    xerr=[voters["error"] - voters["low"], voters["high"] - voters["error"]],
-    fmt="o",
-    ecolor="C7",
-    label="learnt",
-)
+ax.hlines(voters["annotator"], voters["low"], voters["high"], color="C7")
+ax.plot(voters["error"], voters["annotator"], "o", label="learnt")
 ax.plot(
     [rate[list(names).index(name)] for name in voters["annotator"]],
     voters["annotator"],

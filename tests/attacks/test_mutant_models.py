@@ -6,13 +6,17 @@ stand in the documentation.
 
 import os
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from model_mutations import mutated
 from mutant_use import use_all
 
+from accord.errors import InputError
+from accord.store.models import load_model
 from accord.studio.limited import Limits, run
+from accord.workflows.predict import predict
 from accord.workflows.projects import open_example
 from accord.workflows.train import train
 
@@ -39,6 +43,15 @@ def real(tmp_path_factory):
 
 def test_the_models_themselves_answer(real):
     assert run(use_all, list(real.items()), limits=LIMITS) == ["answered"] * len(EXAMPLES)
+
+
+def test_a_model_whose_parts_do_not_fit_together_is_one_sentence(real, tmp_path):
+    (tmp_path / "m").write_bytes(real["arguments"])
+    saved = load_model(tmp_path / "m")
+    saved.model.theta_ = saved.model.theta_[:-1]
+    saved.model.scorer_ = replace(saved.model.scorer_, theta=saved.model.theta_)
+    with pytest.raises(InputError, match=r"does not work on these data \(\w+Error: .*\)\. Its file is damaged"):
+        predict(saved, open_example("arguments"))
 
 
 def test_changed_models_answer_or_say_why_not(real):

@@ -187,5 +187,6 @@ def _limit(limits: Limits) -> None:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # people's texts are not left on the disk
         seconds = math.ceil(limits.seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 10))

@@ -91,7 +91,8 @@ class Worker:
                 resting = moment < self._failed[key].retry_at
             if (stale or hungry) and not resting and key not in self._jobs:
                 due.append(key)
-        return sorted(due, key=lambda key: key in self._failed)  # the healthy first
+        # The healthy first, and of them the one that was refitted longest ago: none waits for ever behind two others.
+        return sorted(due, key=lambda key: (key in self._failed, self._not_before.get(key, 0.0)))
 
     def _has_room(self, key: int) -> bool:
         """Whether a refit may start: beside slow ones, and a project that failed before only where none is slow."""

@@ -250,7 +250,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         ----------
         X : Threads, table of texts, or table or array of shape (n_comments, n_features)
             One row a comment. A table with a column ``text`` is read as
-            :meth:`~accord.data.threads.Threads.from_table` does, and its features are made; a Threads record has its
+            :meth:`~accord.Threads.from_table` does, and its features are made; a Threads record has its
             own labels and threads.
         y : array of shape (n_comments,)
             Labels; ``None`` where a comment has none. By default those of a record, or the column ``label``.

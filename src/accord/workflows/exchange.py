@@ -50,7 +50,7 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
         values["created_at"] = row["created_at"].isoformat()
         values["model_version"] = None if row["model_version"] is None else str(row["model_version"])
         for name in JUDGEMENTS.names:
-            rows[name].append(values[name])
+            rows[name].append(values.get(name))
     found = projects.links_of(connection, stored.id)
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
@@ -82,6 +82,12 @@ def store_project(
     They are written a few at a time, so that others who write wait only for a moment. Nobody sees the project before
     all of it is there; what a crash leaves is removed at the next start.
     """
+    weights = project.judgement_table.column("weight").drop_null().to_numpy()
+    if (weights != 1.0).any():
+        raise InputError(
+            f"the studio counts every vote once; here a vote has the weight {weights[weights != 1.0][0]:g}. Leave the "
+            "column weight out, or rank from the command line."
+        )
     with database.write() as connection:
         key = projects.create_project(
             connection,
