@@ -62,8 +62,8 @@ def test_the_ranking_page_shows_tiers_intervals_and_what_is_missing(studio):
     assert "2 more links are missing" in page
     assert page.count('class="interval"') == 3
     assert "times in 10" not in page
-    assert 'data-model="1"' in page  # what results.js compares with the newest model
-    assert "/static/js/results.js" in page
+    assert 'data-version="1"' in page  # what live.js compares with the newest model
+    assert "/static/js/live.js" in page
 
 
 def test_the_people_page_shows_how_often_each_voter_answers_at_random(studio):
