@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from accord.engines.blocks import BlockBeliefs, block_beliefs
+from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import sigmoid, spread
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.links.content import Calibration, HeldOut
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 _TINY = 1e-9
+# A change of beliefs in the last sweep of the block model that is worth a warning.
+_UNSETTLED = 0.01
 # Agreement of links before any is seen: so many pairs, and the share of them that agree.
 PRIOR_PAIRS, PRIOR_SHARE = 2.0, 0.75
 # Fusion weights before any text is seen, and how far they are expected to lie from there: of the pairwise model, whose
@@ -159,7 +162,10 @@ class DualModel:
     ) -> FloatArray:
         """What links add to the log probabilities by content, shape (n_texts, n_labels)."""
         if coupling.blocks:
-            beliefs = self.blocks(log_p, evidence[0], known, tol=tol).nodes
+            found = self.blocks(log_p, evidence[0], known, tol=tol)
+            if warn and found.convergence.residual > _UNSETTLED:
+                warn_unconverged("The block model", found.convergence, cure="Use inference='mean_field'.", stacklevel=5)
+            beliefs = found.nodes
             return np.asarray(np.log(np.clip(beliefs, _TINY, 1.0)) - log_p)
         ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
         gains = np.concatenate(self.gains(evidence, coupling.scales)) if evidence else np.empty(0)
