@@ -59,7 +59,8 @@ def minimise_lbfgs(
     start : array of shape (n_weights,)
     max_iter : int
     tol : float
-        Largest absolute (projected) gradient entry at which the optimum counts as reached.
+        Largest absolute (projected) gradient entry at which the search stops. Where the value, and with it rounding, is
+        larger than 1, the optimum counts as reached up to this share of it.
     value_tol : float, optional
         The optimum also counts as reached once a step improves the value by less than this share of it. Without it
         the search ends where the value no longer changes, and has converged only if the gradient says so.
@@ -89,7 +90,8 @@ def minimise_lbfgs(
         high = np.array([np.inf if b[1] is None else b[1] for b in bounds])
         gradient = result.x - np.clip(result.x - gradient, low, high)
     residual = float(np.abs(gradient).max(initial=0.0))
-    converged = residual <= tol or (value_tol is not None and bool(result.success))
+    met = residual <= tol * max(1.0, abs(float(result.fun)))
+    converged = met or (value_tol is not None and bool(result.success))
     return Optimum(np.asarray(result.x), float(result.fun), Convergence(converged, int(result.nit), residual))
 
 
