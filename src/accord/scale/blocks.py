@@ -139,7 +139,7 @@ def open_blocks(
     retries : int
         How often a block is tried again after its worker died.
     common : object, optional
-        What all blocks need in every run; sent to every worker once.
+        What all blocks need in every run; each worker gets it once.
     keep : bool
         Whether workers keep what they loaded for the next run. Without it a block is loaded for each run and let go
         after it, so that memory does not grow with the number of blocks.

@@ -93,6 +93,10 @@ def _ranked(
 ) -> tuple[dict[str | None, pd.DataFrame], Stability, pd.DataFrame | None]:
     """The table of each group, how settled they are, and what was learnt of the voters."""
     groups = _groups(votes)
+    if method == "bradley_terry" and project.marks():
+        raise InputError(
+            "a Bradley–Terry ranking learns from votes alone, and there are scores beside them. Use --method model."
+        )
     if method != "bradley_terry":
         model = task_of("pairs").train(project, dict(settings), progress)
         table = model.rank(project.items(), anchor=anchor)
@@ -104,7 +108,8 @@ def _ranked(
     for place, (name, rows) in enumerate(groups.items(), start=1):
         progress("ranking", place, len(groups))
         items = _items_of(votes, name)
-        ranker = configured(BradleyTerryRanker, settings).fit(*votes.subset(rows).xy(), items=items)
+        part = votes.subset(rows)
+        ranker = configured(BradleyTerryRanker, settings).fit(*part.xy(), items=items, sample_weight=part.weight)
         own = anchor if anchor in set(items.ids) else None
         tables[name] = ranker.rank(sure=1.0 - 0.05 / len(groups), anchor=own)
         states.append(GroupState(name, ranker.scores_.mean + ranker.scores_.draws))
