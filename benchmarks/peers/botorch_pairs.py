@@ -19,6 +19,7 @@ warnings.simplefilter("ignore")
 torch.set_num_threads(1)
 problem = np.load(sys.argv[1])
 x = torch.as_tensor(problem["x"], dtype=torch.float64)
+x = (x - x.min(dim=0).values) / (x.max(dim=0).values - x.min(dim=0).values)  # the unit cube, as BoTorch asks for
 votes = torch.as_tensor(np.column_stack([problem["winner"], problem["loser"]]))
 n_known = int(votes.max()) + 1
 start = time.process_time()
