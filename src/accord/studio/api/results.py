@@ -84,8 +84,8 @@ class LiveAnswer(BaseModel):
     queue: int | None = None
 
 
-@router.get("/live", responses={304: {}, 401: {}, 404: {}})
-def live(access: Viewer, studio: Studio, request: Request, response: Response) -> LiveAnswer | None:
+@router.get("/live", response_model=LiveAnswer, responses={304: {}, 401: {}, 404: {}})
+def live(access: Viewer, studio: Studio, request: Request, response: Response) -> LiveAnswer | Response:
     """What changes by itself, to be asked often: with ``If-None-Match`` nothing is sent where all is as before."""
     project = access.project.id
     with studio.database.read() as connection:
@@ -103,9 +103,7 @@ def live(access: Viewer, studio: Studio, request: Request, response: Response) -
                 answer.queue = count_open(connection, [project]).get(project, 0)
     tag = f'"{hashlib.sha256(answer.model_dump_json().encode()).hexdigest()[:24]}"'
     if request.headers.get("if-none-match") == tag:
-        response.status_code = 304
-        response.headers["etag"] = tag
-        return None
+        return Response(status_code=304, headers={"etag": tag})
     response.headers.update({"etag": tag, "cache-control": "no-cache"})
     return answer
 
