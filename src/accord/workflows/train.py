@@ -10,6 +10,7 @@ from accord.scale.workers import Workers
 from accord.store.models import SavedModel, load_model, save_model
 from accord.typing import Progress
 from accord.workflows.kinds import task_of
+from accord.workflows.trained_on import trained_on
 
 __all__ = ["train"]
 
@@ -34,5 +35,5 @@ def train(
     model = task_of(project.kind).train(project, {**settings, **where}, progress)
     if workers is not None:
         model.set_params(n_jobs=None, client=None)
-    save_model(model, path, kind=project.kind, project=project)
+    save_model(model, path, kind=project.kind, project=project, about=trained_on(project))
     return load_model(path)

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from accord.data.project import Project
+from accord.data.reading.json_stream import decode
+from accord.data.reading.schemas import USES, check_uses
 from accord.errors import InputError
 from accord.store import projects
 from accord.store.database import Connection, UnstorableError
@@ -18,7 +20,7 @@ from accord.studio.context import Account, CurrentPerson, Key, Owner, Studio, St
 from accord.studio.limited import FailedError, Limits, run
 from accord.studio.limited_work import look, read
 from accord.studio.uploads import received
-from accord.workflows.exchange import store_project
+from accord.workflows.exchange import asked_about, store_project
 
 __all__ = ["router"]
 
@@ -52,6 +54,8 @@ class ProjectChange(BaseModel):
     question: LongText | None = None
     guidelines: LongText | None = None
     highlight: bool | None = None
+    kind: Kind | None = None  # while nobody has judged
+    labels: Labels | None = None  # of the new kind, or its aspects, with commas between
 
 
 class ItemsAnswer(BaseModel):
@@ -89,6 +93,7 @@ class UploadSent:
     config: UploadFile | None
     kind: str | None
     form: str | None
+    uses: dict[str, str]  # what columns are, as people chose it
     settings: dict[str, Any]
 
 
@@ -100,8 +105,9 @@ def upload_sent(
     labels: Annotated[Labels, Form()] = "",
     aspects: Annotated[Labels, Form()] = "",
     n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
+    uses: Annotated[str, Form(alias="map", max_length=100_000)] = "",
 ) -> UploadSent:
-    """The part of the two forms that is about files; labels and aspects separated by commas."""
+    """The part of the two forms that is about files; labels and aspects separated by commas, ``map`` in JSON."""
     settings: dict[str, Any] = {}
     for name, text in (("labels", labels), ("aspects", aspects)):
         named = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
@@ -109,10 +115,21 @@ def upload_sent(
             settings[name] = named
     if kind == "aspects":
         settings["n_ranks"] = n_ranks
-    return UploadSent(file, config, kind or None, form or None, settings)
+    chosen = decode(uses, dict[str, str], "the choice of columns") if uses else {}
+    return UploadSent(file, config, kind or None, form or None, check_uses(chosen), settings)
 
 
 Upload = Annotated[UploadSent, Depends(upload_sent)]
+
+
+class ColumnAnswer(BaseModel):
+    """How one column of plain tables is taken, and why; ``use`` is empty where it is not used."""
+
+    file: str
+    column: str
+    use: str
+    why: str
+    samples: list[str]
 
 
 class LookAnswer(BaseModel):
@@ -129,6 +146,9 @@ class LookAnswer(BaseModel):
     renamed: dict[str, str]
     unread: list[str]
     lost: dict[str, int]
+    columns: list[ColumnAnswer]
+    uses: list[str]  # what a column can be
+    map: dict[str, str]  # the choice that was applied
 
 
 _READING = Limits(
@@ -147,18 +167,28 @@ def limited(work: Callable[..., Result], *arguments: Any) -> Result:
 @router.post("/uploads/look", responses={401: {}, 403: {}})
 async def look_at_upload(visitor: Account, studio: Studio, upload: Upload) -> LookAnswer:
     """What a project made of these files would hold; nothing is stored."""
-    return await studio.reading.run(lambda: _look(upload))
+    with studio.database.read() as connection:
+        own = projects.projects_of(connection, visitor.person.id)
+    earlier = [(project.name, project.settings["map"]) for project, _ in own if project.settings.get("map")]
+    return await studio.reading.run(lambda: _look(upload, earlier))
 
 
-def _look(upload: UploadSent) -> LookAnswer:
+def _look(upload: UploadSent, earlier: list[tuple[str, dict[str, str]]]) -> LookAnswer:
     with received(upload.files, upload.config) as files:
-        options = {"kind": upload.kind, "form": upload.form, "config": files.config}
+        options = {"kind": upload.kind, "form": upload.form, "config": files.config, "uses": upload.uses}
         seen = limited(look, files.paths, upload.settings, options)
+        reasons = [reason.partition(";")[0] for reason in seen.assumed]
+        names = {column.column for column in seen.looks}
+        again = next(((name, uses) for name, uses in earlier if names and set(uses) <= names), None)
+        if again is not None and not upload.uses:
+            options["uses"] = again[1]
+            seen = limited(look, files.paths, upload.settings, options)
+            reasons = [f"the columns are taken as in the project {again[0]}", *reasons]
         # The reasons end with what to type on the command line.
         return LookAnswer(
             kind=seen.kind,
             format=seen.form,
-            reasons=[reason.partition(";")[0] for reason in seen.assumed],
+            reasons=reasons,
             files={Path(path).name: rows for path, _, rows in seen.files},
             counts={name: n for name, n in seen.counts.items() if n},
             conflicts={name: n for name, n in seen.conflicts.items() if n},
@@ -167,6 +197,12 @@ def _look(upload: UploadSent) -> LookAnswer:
             renamed=seen.renamed,
             unread=list(seen.unread),
             lost=seen.lost,
+            columns=[
+                ColumnAnswer(**{**vars(column), "file": Path(column.file).name, "samples": list(column.samples)})
+                for column in seen.looks
+            ],
+            uses=list(USES),
+            map=dict(options["uses"] or {}),
         )
 
 
@@ -184,7 +220,13 @@ async def create_project(
 
     def make() -> ProjectAnswer:
         with received(upload.files, upload.config) as files:
-            options = {"kind": upload.kind, "form": upload.form, "config": files.config, "drop_bad": drop_bad}
+            options = {
+                "kind": upload.kind,
+                "form": upload.form,
+                "config": files.config,
+                "uses": upload.uses,
+                "drop_bad": drop_bad,
+            }
             project = limited(read, files.paths, upload.settings, options)
         return _store(studio, visitor, project, name=name, question=question, guidelines=guidelines)
 
@@ -218,10 +260,20 @@ def get_project(access: Viewer) -> ProjectAnswer:
 
 @router.patch("/projects/{project_id}", responses={401: {}, 403: {}, 404: {}})
 def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> ProjectAnswer:
-    """Change a project's name, question or guidelines, or switch highlighting on or off."""
-    changes: dict[str, Any] = sent.model_dump(exclude_none=True, exclude={"highlight"})
+    """Change a project's name, question or guidelines, highlighting, or, before the first judgement, its kind."""
+    changes: dict[str, Any] = sent.model_dump(exclude_none=True, exclude={"highlight", "kind", "labels"})
     if sent.highlight is not None:
         changes["settings"] = {**access.project.settings, "highlight": sent.highlight}
+    if sent.kind is not None and sent.kind != access.project.kind:
+        with studio.database.read() as connection:
+            _, n_judgements = projects.count_rows(connection, [access.project.id]).get(access.project.id, (0, 0))
+        if n_judgements:
+            raise InputError(
+                f"the kind can be changed before the first judgement; there are {n_judgements:,}. Make a new project."
+            )
+        named = [part.strip() for part in (sent.labels or "").split(",") if part.strip()]
+        settings = {**access.project.settings, **changes.get("settings", {})}
+        changes.update(kind=sent.kind, settings={**settings, **asked_about(sent.kind, named, settings)})
 
     def change(connection: Connection) -> StoredProject | None:
         if changes:

@@ -8,6 +8,7 @@ from accord.store import projects
 from accord.store.scores import get_failure, get_scores
 from accord.studio.context import Owner, Studio
 from accord.studio.pages.rendering import WAITING, failure_sentence, render, titles
+from accord.typing import KINDS
 from accord.workflows.collecting.people import Annotator
 
 __all__ = ["router"]
@@ -31,6 +32,7 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         members = stored_people.members(connection, access.project.id)
         invites = stored_people.invites_of(connection, access.project.id)
         audit = projects.audit_log(connection, access.project.id)
+        _, n_judgements = projects.count_rows(connection, [access.project.id]).get(access.project.id, (0, 0))
     # Computed by the worker with every refit: a project may have hundreds of thousands of answers.
     found = [Annotator(**row) for row in (scores.result.get("people", []) if scores else [])]
     shared = sum(person.n_shared for person in found)
@@ -50,6 +52,8 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         names={person.id: person.name for person, _ in members},
         audit=audit,
         overall=overall,
+        n_judgements=n_judgements,
+        kinds=KINDS,
     )
 
 
