@@ -111,6 +111,27 @@ def test_the_choice_of_columns_is_kept_and_used_for_the_next_file(studio):
     assert look(other, ("more.csv", POSTS)).json()["map"] == {}
 
 
+def test_owners_see_how_good_the_model_is_on_their_own_judgements(studio):
+    owner = studio.person()
+    client = studio.client(owner)
+    words = {"good": "lovely warm bread", "bad": "cold soup and rude waiters"}
+    rows = [f"{i},The {words[label]} on day {i},{label}" for i, label in enumerate(["good", "bad"] * 8)]
+    made = upload(client, "\n".join(["id,text,label", *rows]).encode(), "notes.csv", kind="links").json()
+    page = f"/projects/{made['id']}/evaluate"
+    assert "Evaluate now" in client.get(page).text
+    answer = client.post(f"/api/projects/{made['id']}/evaluation")
+    assert answer.status_code == 200, answer.text
+    assert "16 labelled texts Accord is right" in answer.json()["sentence"]
+    shown = client.get(page).text
+    assert answer.json()["sentence"].split(";")[0] in shown
+    assert shown.count("<svg") >= 8
+    assert studio.client(studio.person()).get(page).status_code == 404
+    few = upload(client, b"id,text,label\n1,One text,a\n2,Another text,b\n", "few.csv", kind="links").json()
+    refused = client.post(f"/api/projects/{few['id']}/evaluation")
+    assert refused.status_code == 422
+    assert "at least 5" in refused.json()["detail"]
+
+
 def test_the_kind_can_be_changed_until_somebody_has_judged(studio):
     client = studio.client(studio.person())
     made = upload(client, b"item_id,text\na,First text\nb,Second text\n").json()

@@ -5,7 +5,7 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
 
@@ -17,6 +17,9 @@ from accord.store.writer import Reader, Writer
 from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
 from accord.studio.turns import Turns
 from accord.workflows.collecting.suggest import Shelf
+
+if TYPE_CHECKING:
+    from accord.workflows.evaluate import Evaluation
 
 __all__ = [
     "COOKIE",
@@ -61,6 +64,8 @@ class StudioState:
     signing_in: Turns = field(default_factory=lambda: Turns(2))
     searching: Turns = field(default_factory=lambda: Turns(3))
     reading: Turns = field(default_factory=lambda: Turns(1))
+    evaluating: Turns = field(default_factory=lambda: Turns(1))
+    evaluations: dict[int, "Evaluation"] = field(default_factory=dict)  # the last of each project, until a restart
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""

@@ -9,7 +9,7 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.store.models import SavedModel
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import task_of, trained
 from accord.workflows.predict import check_match
 
 __all__ = ["ask", "simulate"]
@@ -30,7 +30,7 @@ def ask(
         raise InputError(f"a strategy can be chosen for pairs only; this project is of {project.kind}.")
     if saved is not None:
         check_match(saved, project)
-    model = task.train(project, {}, progress) if saved is None else saved.model
+    model = trained(project, {}, progress) if saved is None else saved.model
     return choose(model, project, n) if strategy is None else choose(model, project, n, strategy)
 
 

@@ -17,7 +17,7 @@ from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.pairs.stability import GroupState, Stability, stability
 from accord.store.models import SavedModel
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import task_of, trained
 
 __all__ = ["METHODS", "Ranking", "best_comments", "parse_top", "rank", "stability_sentences"]
 
@@ -97,7 +97,7 @@ def _ranked(
     """The table of each group, how settled they are, and what was learnt of the voters."""
     groups = _groups(votes)
     if method != "bradley_terry":
-        model = task_of("pairs").train(project, dict(settings), progress)
+        model = trained(project, settings, progress)
         table = model.rank(project.items(), anchor=anchor)
         parts = {None: table} if None in groups else dict(iter(table.groupby("group", sort=False)))
         state = model.stability(project.items(), top=top, sure=sure)
@@ -131,7 +131,7 @@ def best_comments(
     if project.kind != "threads":
         raise InputError(f"the best comments are those of threads; this project is of {project.kind}.")
     task = task_of("threads")
-    model = task.train(project, dict(settings or {}), progress) if saved is None else saved.model
+    model = trained(project, settings or {}, progress) if saved is None else saved.model
     known = [str(name) for name in model.classes_]
     label = next((name for name in known if name.lower() in _GOOD), None) if label is None else label
     if label not in known:

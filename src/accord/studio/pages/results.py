@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse
 
@@ -12,7 +13,7 @@ from accord.store import projects
 from accord.store.database import Connection
 from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
-from accord.studio.context import Access, Key, Studio, Viewer
+from accord.studio.context import Access, Key, Owner, Studio, Viewer
 from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
 from accord.workflows.rank import stability_sentences
 
@@ -50,6 +51,33 @@ def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0
         for row, line in zip(shown, cells, strict=True)
     ]
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
+
+
+@router.get("/evaluate")
+def evaluate(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
+    """How good the model is on the project's own judgements, if somebody asked."""
+    found = studio.evaluations.get(access.project.id)
+    metrics = []
+    for name in () if found is None else dict.fromkeys(found.rows["metric"]):
+        rows = found.rows[found.rows["metric"] == name].rename(columns={"method": "what"})
+        curve = found.curve[found.curve["metric"] == name].assign(
+            what=lambda table: table["n"].map("{:,} judgements".format)
+        )
+        metrics.append({"name": name, "rows": _measured(rows), "curve": _measured(curve)})
+    return render(request, "evaluate.html", access=access, here="evaluate", found=found, metrics=metrics)
+
+
+def _measured(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Figures with a picture of their intervals, on one scale."""
+    least, most = float(table["low"].min()), float(table["high"].max())
+    return [
+        {
+            "what": row.what,
+            "figure": f"{row.value:.3f} ({row.low:.3f} to {row.high:.3f})",
+            "picture": interval_svg(row.value, row.low, row.high, least, most),
+        }
+        for row in table.itertuples()
+    ]
 
 
 def _capital(sentence: str) -> str:
