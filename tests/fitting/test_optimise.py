@@ -26,6 +26,17 @@ def test_lbfgs_says_when_it_ran_out_of_steps():
     assert not minimise_lbfgs(rosenbrock, np.array([-1.2, 1.0]), max_iter=2).convergence.converged
 
 
+def test_lbfgs_has_converged_only_where_a_tolerance_that_was_stated_is_met():
+    def coarse(w):  # a large constant hides the last improvements
+        value, gradient = rosenbrock(w)
+        return 1e12 + value, gradient
+
+    stopped = minimise_lbfgs(coarse, np.array([-1.2, 1.0]), tol=1e-6).convergence
+    assert stopped.residual > 1e-6
+    assert not stopped.converged
+    assert minimise_lbfgs(coarse, np.array([-1.2, 1.0]), tol=1e-6, value_tol=1e-9).convergence.converged
+
+
 def test_the_penalty_adds_to_value_and_gradient_and_can_spare_a_bias():
     value, gradient = l2_penalised(lambda w: (0.0, np.zeros(2)), np.array([2.0, 0.0]))(np.array([3.0, 5.0]))
     assert value == 9.0

@@ -122,9 +122,10 @@ def test_owners_see_how_good_the_model_is_on_their_own_judgements(studio):
     answer = client.post(f"/api/projects/{made['id']}/evaluation")
     assert answer.status_code == 200, answer.text
     assert "16 labelled texts Accord is right" in answer.json()["sentence"]
-    shown = client.get(page).text
+    shown = answer.json()["html"]
     assert answer.json()["sentence"].split(";")[0] in shown
     assert shown.count("<svg") >= 8
+    assert "<script" not in shown
     assert studio.client(studio.person()).get(page).status_code == 404
     few = upload(client, b"id,text,label\n1,One text,a\n2,Another text,b\n", "few.csv", kind="links").json()
     refused = client.post(f"/api/projects/{few['id']}/evaluation")
@@ -137,15 +138,15 @@ def test_the_kind_can_be_changed_until_somebody_has_judged(studio):
     made = upload(client, b"item_id,text\na,First text\nb,Second text\n").json()
     place = f"/api/projects/{made['id']}"
     assert client.patch(place, json={"kind": "rationales"}).status_code == 422
-    changed = client.patch(place, json={"kind": "rationales", "labels": "good, bad"})
+    changed = client.patch(place, json={"kind": "rationales", "choices": "good, bad"})
     assert changed.status_code == 200, changed.text
     assert (changed.json()["kind"], changed.json()["settings"]["labels"]) == ("rationales", ["good", "bad"])
-    assert "while nobody has judged" in client.get(f"/projects/{made['id']}/people").text
+    assert "while nobody has judged" in client.get(f"/projects/{made['id']}/settings").text
     judged = upload(client, POSTS, "posts.csv", kind="rationales", map='{"genre": "label"}').json()
     answer = client.patch(f"/api/projects/{judged['id']}", json={"kind": "pairs"})
     assert answer.status_code == 422
     assert "before the first judgement" in answer.json()["detail"]
-    assert "while nobody has judged" not in client.get(f"/projects/{judged['id']}/people").text
+    assert "while nobody has judged" not in client.get(f"/projects/{judged['id']}/settings").text
 
 
 def test_rows_that_break_a_rule_are_left_out_only_when_asked(studio):

@@ -22,7 +22,7 @@ from accord.errors import InputError
 
 if TYPE_CHECKING:
     from accord.data.project import Project
-    from accord.workflows.rank import Ranking
+    from accord.workflows.rank import Learnt, Ranking
 
 app = command_app()
 _OTHER_COLUMNS = 82  # characters that the columns beside the text need
@@ -40,7 +40,7 @@ def rank(
     model: Annotated[
         Path | None, typer.Option("--model", "-m", help="Of threads: a saved model; else one is trained.")
     ] = None,
-    method: Annotated[str, typer.Option(help="auto, model or bradley_terry.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, model, bradley_terry or judges.")] = "auto",
     anchor: Annotated[str | None, typer.Option(help="The text whose score is zero; else the group's mean is.")] = None,
     stop_when: Annotated[
         str | None, typer.Option(help="top=K: exit with 0 if the best K texts are settled, with 1 if they are not.")
@@ -92,10 +92,13 @@ def rank(
             for each in rankings
         ]
         stable = {name: value for name, value in asdict(state).items() if value != inf}
-        print_json({"kind": "pairs", "groups": groups, "stability": stable, "report": report and str(report)})
+        learnt = rankings[0].learnt
+        judged = {"judges": records(learnt.judges), "slopes": records(learnt.slopes)} if len(learnt.judges) else {}
+        print_json({"kind": "pairs", "groups": groups, **judged, "stability": stable, "report": report and str(report)})
     else:
         for each in rankings:
             _print(each)
+        _print_judges(rankings[0].learnt)
         for sentence in stability_sentences(state):
             typer.echo(sentence)
         if report is not None:
@@ -169,6 +172,14 @@ def _print(ranking: "Ranking") -> None:
     print_table(table)
     for note in ranking.notes:
         typer.echo(f"note: {note}", err=True)
+
+
+def _print_judges(learnt: "Learnt") -> None:
+    if len(learnt.judges):
+        title = "Judges: the share of people's preference that each sees, and how far else it deviates on single texts"
+        print_table(learnt.judges, title=title)
+    for sentence in learnt.sentences:
+        typer.echo(sentence)
 
 
 def _range(low: int, high: int) -> str:

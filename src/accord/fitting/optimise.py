@@ -13,7 +13,10 @@ from scipy.optimize import minimize
 from accord.engines.convergence import Convergence, step_done
 from accord.typing import FloatArray
 
-__all__ = ["Optimum", "l2_penalised", "minimise_lbfgs", "minimise_sgd"]
+__all__ = ["Loss", "Optimum", "l2_penalised", "minimise_lbfgs", "minimise_sgd"]
+
+# The value no longer changes to working precision.
+_PRECISION = 1e-14
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -43,7 +46,7 @@ def minimise_lbfgs(
     *,
     max_iter: int = 500,
     tol: float = 1e-6,
-    value_tol: float = 1e-14,
+    value_tol: float | None = None,
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
     callback: Callable[[FloatArray], Any] | None = None,
 ) -> Optimum:
@@ -57,8 +60,9 @@ def minimise_lbfgs(
     max_iter : int
     tol : float
         Largest absolute (projected) gradient entry at which the optimum counts as reached.
-    value_tol : float
-        Also stop once a step improves the value by less than this share of it.
+    value_tol : float, optional
+        The optimum also counts as reached once a step improves the value by less than this share of it. Without it
+        the search ends where the value no longer changes, and has converged only if the gradient says so.
     bounds : sequence of (low, high), optional
         One pair a weight; ``None`` for no bound.
     callback : callable, optional
@@ -69,6 +73,7 @@ def minimise_lbfgs(
     Optimum
         ``convergence.residual`` is the largest absolute projected gradient entry.
     """
+    ftol = _PRECISION if value_tol is None else value_tol
 
     def after(weights: FloatArray) -> None:
         step_done()
@@ -82,7 +87,7 @@ def minimise_lbfgs(
         method="L-BFGS-B",
         bounds=bounds,
         callback=after,
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": value_tol, "maxcor": 20},
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": ftol, "maxcor": 20},
     )
     gradient = np.asarray(result.jac, dtype=np.float64)
     if bounds is not None:
@@ -90,8 +95,7 @@ def minimise_lbfgs(
         high = np.array([np.inf if b[1] is None else b[1] for b in bounds])
         gradient = result.x - np.clip(result.x - gradient, low, high)
     residual = float(np.abs(gradient).max(initial=0.0))
-    # L-BFGS may also stop because the value no longer changes; that is the optimum to working precision.
-    converged = bool(result.success) or residual <= tol
+    converged = residual <= tol or (value_tol is not None and bool(result.success))
     return Optimum(np.asarray(result.x), float(result.fun), Convergence(converged, int(result.nit), residual))
 
 

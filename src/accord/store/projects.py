@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, s
 
 from accord.errors import InputError
 from accord.store.people import Person, add_member, hash_token, now
-from accord.store.tables import audit, items, judgements, links, memberships, people, projects, sessions
+from accord.store.tables import audit, items, judgements, links, memberships, people, projects, questions, sessions
 
 __all__ = [
     "Admission",
@@ -30,6 +30,7 @@ __all__ = [
     "get_item",
     "get_project",
     "groups_of",
+    "hide",
     "item_columns",
     "items_by_id",
     "items_by_key",
@@ -59,6 +60,7 @@ class StoredProject:
     guidelines: str
     settings: Mapping[str, Any]
     created_at: datetime
+    state: str = "active"  # or paused, archived
 
 
 @dataclass(frozen=True)
@@ -124,11 +126,17 @@ def remove_unfinished(connection: Connection, project_id: int | None = None, *, 
         unfinished = unfinished.where(projects.c.id == project_id)
     else:
         unfinished = unfinished.where(projects.c.created_at < now() - timedelta(hours=1))
-    for table in (judgements, links, items):
+    for table in (questions, judgements, links, items):
         some = select(table.c.id).where(table.c.project_id.in_(unfinished)).limit(most)
         if connection.execute(delete(table).where(table.c.id.in_(some))).rowcount:
             return True
     return connection.execute(delete(projects).where(projects.c.id.in_(unfinished))).rowcount > 0
+
+
+def hide(connection: Connection, project_id: int) -> None:
+    """Take a project out of everybody's sight, so that :func:`remove_unfinished` may remove it."""
+    connection.execute(update(projects).where(projects.c.id == project_id).values(is_ready=False))
+    connection.execute(delete(memberships).where(memberships.c.project_id == project_id))
 
 
 def adopt(connection: Connection, person_id: int) -> None:
@@ -140,7 +148,7 @@ def adopt(connection: Connection, person_id: int) -> None:
 
 
 def change_project(connection: Connection, project_id: int, **changes: Any) -> None:
-    """Change a project's name, question, guidelines or settings."""
+    """Change a project's name, question, guidelines, settings or state."""
     connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
 
 
@@ -157,6 +165,7 @@ _ADMIT = (
         people.c.name.label("person_name"),
         people.c.is_admin,
         people.c.is_guest,
+        people.c.may_create,
         memberships.c.role,
         projects,
     )
@@ -184,7 +193,7 @@ def admit(connection: Connection, token: str, project_id: int) -> Admission | No
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
-    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest)
+    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest, row.may_create)
     return Admission(person, row.role, None if row.role is None else _project(row))
 
 
@@ -200,7 +209,7 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
 
 
 def all_projects(connection: Connection) -> list[StoredProject]:
-    """Every project, oldest first."""
+    """Every project, archived ones too, oldest first."""
     return [
         _project(row) for row in connection.execute(select(projects).where(projects.c.is_ready).order_by(projects.c.id))
     ]
@@ -222,7 +231,9 @@ def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, 
 
 
 def _project(row: Any) -> StoredProject:
-    return StoredProject(row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at)
+    return StoredProject(
+        row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at, row.state
+    )
 
 
 def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:

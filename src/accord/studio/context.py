@@ -5,7 +5,7 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
 
@@ -18,17 +18,16 @@ from accord.studio.security import Passwords, RateLimit, csrf_token, same_token
 from accord.studio.turns import Turns
 from accord.workflows.collecting.suggest import Shelf
 
-if TYPE_CHECKING:
-    from accord.workflows.evaluate import Evaluation
-
 __all__ = [
     "COOKIE",
     "Access",
     "Account",
+    "Creator",
     "CurrentPerson",
     "Judge",
     "MaybePerson",
     "Owner",
+    "Reading",
     "Studio",
     "StudioState",
     "Viewer",
@@ -65,7 +64,6 @@ class StudioState:
     searching: Turns = field(default_factory=lambda: Turns(3))
     reading: Turns = field(default_factory=lambda: Turns(1))
     evaluating: Turns = field(default_factory=lambda: Turns(1))
-    evaluations: dict[int, "Evaluation"] = field(default_factory=dict)  # the last of each project, until a restart
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""
@@ -115,6 +113,11 @@ class Access:
     def may(self, role: str) -> bool:
         """Whether the person's role is at least ``role``."""
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    @property
+    def sees_results(self) -> bool:
+        """Whether the person may see what the model and others say: judges only once an owner has opened it."""
+        return self.role != "judge" or bool(self.project.settings.get("open"))
 
 
 def studio_of(request: Request) -> StudioState:
@@ -217,6 +220,15 @@ async def _account(visitor: CurrentPerson) -> Visitor:
 Account = Annotated[Visitor, Depends(_account)]  # somebody who is no guest
 
 
+async def _creator(visitor: Account) -> Visitor:
+    if not visitor.person.may_create:
+        raise HTTPException(403, "owners make projects; you are not one yet. Ask an owner of a project to allow it.")
+    return visitor
+
+
+Creator = Annotated[Visitor, Depends(_creator)]  # somebody who may make projects
+
+
 def _with_role(least: str) -> Callable[..., Any]:
     async def access(request: Request, project_id: Key) -> Access:
         found = await _look_up(request, lambda connection, session: projects.admit(connection, session, project_id))
@@ -235,5 +247,14 @@ def _with_role(least: str) -> Callable[..., Any]:
 
 
 Viewer = Annotated[Access, Depends(_with_role("viewer"))]
+
+
+async def _with_results(access: Viewer) -> Access:
+    if not access.sees_results:
+        raise HTTPException(403, "judges see the results once an owner of the project opens them; they are closed now.")
+    return access
+
+
+Reading = Annotated[Access, Depends(_with_results)]  # somebody who may see results
 Judge = Annotated[Access, Depends(_with_role("judge"))]
 Owner = Annotated[Access, Depends(_with_role("owner"))]

@@ -356,6 +356,7 @@ def _label_model(project: Project, cases: _Cases, part: _Fold, settings: Mapping
         test = replace(
             project, item_table=_kept(project.item_table, shown), judgement_table=project.judgement_table.slice(0, 0)
         )
+        settings = {"lexicon": False, **settings}  # it predicts highlights, which are not judged here
     else:
         test = train
     task = task_of(project.kind)
@@ -478,7 +479,7 @@ def _pair_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[
 
 def _pair_bradley_terry(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
     votes = _left_out(project, cases, part).comparisons()
-    ranker = BradleyTerryRanker().fit(*votes.xy(), items=votes.items)
+    ranker = BradleyTerryRanker().fit(*votes.xy(), items=votes.items, sample_weight=votes.weight)
     return np.asarray(ranker.predict_proba(cases.ids.iloc[part.test]))
 
 

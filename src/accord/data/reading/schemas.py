@@ -35,15 +35,24 @@ class Role:
 
 
 _EXTRA = tuple(
-    name for name in _JUDGED if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote")
+    name
+    for name in _JUDGED
+    if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote", "weight")
 )
 _WHO = {"person": "annotator_id"}
 VOTES = Role(
     "votes",
     ("item_id", "other_id", "value"),
+    (*_EXTRA, "weight"),
+    {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
+    uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
+)
+MARKS = Role(
+    "marks",
+    ("item_id", "value"),
     _EXTRA,
-    {**SIDES, **PERSON},
-    uses={"left": "item_id", "right": "other_id", "winner": "value", **_WHO},
+    {"item_id": IDENTITY["item_id"], "value": ("score", "rating", "stars", "points", "mark"), **PERSON},
+    uses={"id": "item_id", "score": "value", **_WHO},
 )
 SCORES = Role(
     "scores",
@@ -125,7 +134,7 @@ USES = {
 }
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
-    "pairs": (JUDGED, VOTES, TEXTS),
+    "pairs": (JUDGED, VOTES, TEXTS, MARKS),
     "threads": (JUDGED, TEXTS, GRID, LABELS),
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
