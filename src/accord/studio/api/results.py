@@ -99,8 +99,8 @@ async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
         return EvaluationAnswer(
             sentence=found.sentence,
             notes=list(found.notes),
-            rows=found.rows.to_dict("records"),
-            curve=found.curve.to_dict("records"),
+            rows=[{str(name): value for name, value in row.items()} for row in found.rows.to_dict("records")],
+            curve=[{str(name): value for name, value in row.items()} for row in found.curve.to_dict("records")],
             html=evaluation_fragment(found),
         )
 
