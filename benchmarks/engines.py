@@ -28,7 +28,7 @@ from accord.fitting.graph_crf import GraphCRF, negative_log_likelihood
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 
 HERE = Path(__file__).parent
-PEERS = {"pgmax": ["pgmax"], "igraph": ["igraph", "numpy"]}
+PEERS = {"pgmax": ["pgmax"], "igraph": ["igraph", "numpy"], "botorch": ["botorch"]}
 GROWTH = (10**4, 10**5, 10**6, 10**7)
 
 
@@ -277,7 +277,9 @@ def batch_growth(sizes=GROWTH):
     return points
 
 
-def bench_growth():
+def bench_growth(picture):
+    points = growth()
+    draw_growth(points, picture)
     return [
         *(
             row(
@@ -287,7 +289,7 @@ def bench_growth():
                 None,
                 f"peak {memory:.2f} GB",
             )
-            for m, spent, memory in growth()
+            for m, spent, memory in points
         ),
         *(
             row(f"belief propagation, threads of {m:.0e} edges in all", "none", spent, None, "")

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from accord import Items, PreferenceRanker
 
 rng = np.random.default_rng(7)
-n_texts, n_votes = 20, 700
+n_texts, n_votes = 20, 1500
 names = np.array([f"person {k}" for k in range(1, 10)] + ["judge A", "judge B", "judge C"], dtype=object)
 rate = np.array([0.0] * 7 + [1.0, 0.6] + [0.0, 0.3, 1.0])  # how often each answers at random
 truth = rng.standard_normal(n_texts)
@@ -34,14 +34,8 @@ print(voters.round(2).to_string(index=False))
 # The bars hold each voter's rate with a probability of 90 %; the crosses are the truth of this simulation.
 
 fig, ax = plt.subplots(figsize=(7, 4.2))
-ax.errorbar(
-    voters["error"],
-    voters["annotator"],
-    xerr=[voters["error"] - voters["low"], voters["high"] - voters["error"]],
-    fmt="o",
-    ecolor="C7",
-    label="learnt",
-)
+ax.hlines(voters["annotator"], voters["low"], voters["high"], color="C7")
+ax.plot(voters["error"], voters["annotator"], "o", label="learnt")
 ax.plot(
     [rate[list(names).index(name)] for name in voters["annotator"]],
     voters["annotator"],
@@ -52,7 +46,7 @@ ax.plot(
 )
 ax.invert_yaxis()
 ax.set(xlabel="share of random answers", xlim=(-0.05, 1.05))
-ax.legend(loc="lower right")
+ax.legend(loc="upper right")
 
 # %%
 # What it changes: the scores, with and without telling voters apart, against the truth.

@@ -189,7 +189,7 @@ def map_blocks(
 ) -> list[Any]:
     """Run ``function(block, shared, rng)`` once a block; results in the order of the blocks.
 
-    The options are those of :func:`open_blocks`.
+    The options are those of :func:`~accord.scale.blocks.open_blocks`.
     """
     with open_blocks(blocks, **options) as opened:
         return opened.map(function, shared, seed=seed)

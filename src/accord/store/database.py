@@ -58,6 +58,15 @@ class Database:
             connection.commit()  # after a rollback the driver would forget the statements it has prepared
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that sees the database as it is now, for as long as it is read."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:  # a read of SQLite is one by itself
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends well, none of it otherwise."""
         with self.engine.connect() as connection:

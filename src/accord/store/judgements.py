@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import Connection, Select, String, and_, bindparam, cast, exists, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
@@ -29,13 +29,16 @@ __all__ = [
     "is_stored",
     "labels_of",
     "last_of",
+    "n_people",
     "newest",
     "of_text",
     "pairs_of",
     "rows_after",
+    "settled_texts",
     "standing_of",
     "stored_rows",
     "undo",
+    "unlabelled_thread",
     "votes_per_item",
 ]
 
@@ -143,7 +146,8 @@ def standing_of(connection: Connection, project_id: int, person_id: int, item: i
     """The request of the person's newest answer about one text alone that was not undone, or ``None``."""
     query = effective(project_id, judgements.c.request_id).order_by(None).order_by(judgements.c.id.desc()).limit(1)
     theirs = (judgements.c.person_id == person_id, judgements.c.item == item, judgements.c.other.is_(None))
-    return connection.execute(query.where(*theirs, judgements.c.part == 0)).scalar()
+    by_owner = judgements.c.source == "adjudication"  # settles a disagreement, and is changed there
+    return connection.execute(query.where(*theirs, judgements.c.part == 0, ~by_owner)).scalar()
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,25 @@ class Wanted:
     until: datetime | None = None
     before: int | None = None
     undone: bool = False
+
+
+def n_people(connection: Connection, project_id: int, item: int, other: int | None) -> int:
+    """How many people have answered a question about some texts, in either order; a skip is no answer."""
+    there = and_(judgements.c.item == item, judgements.c.other.is_not_distinct_from(other))
+    back = and_(judgements.c.item == other, judgements.c.other == item)
+    answered = judgements.c.kind.in_(("pair", "label", "score"))
+    query = effective(project_id, func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String)))
+    people_ = query.order_by(None).where(or_(there, back), answered, judgements.c.source != "adjudication").distinct()
+    return len(connection.execute(people_).all())
+
+
+def settled_texts(connection: Connection, project_id: int, keys: Iterable[int]) -> dict[tuple[int, int | None], Any]:
+    """The answers by which owners have settled questions about some texts, by their texts, the newest of each."""
+    query = effective(project_id).where(
+        judgements.c.source == "adjudication",
+        or_(judgements.c.item.in_(list(keys)), judgements.c.other.in_(list(keys))),
+    )
+    return {(row.item, row.other): row for row in connection.execute(query)}
 
 
 def history(connection: Connection, project_id: int, wanted: Wanted, *, limit: int) -> list[list[Any]]:
@@ -225,15 +248,37 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     """The newest answers of a person that were not undone, newest first, the first row of each."""
     query = effective(project_id).order_by(None).order_by(judgements.c.id.desc())
     return list(
-        connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.part == 0).limit(limit))
+        connection.execute(
+            query.where(
+                judgements.c.person_id == person_id, judgements.c.part == 0, judgements.c.source != "adjudication"
+            ).limit(limit)
+        )
     )
 
 
-def labels_of(connection: Connection, project_id: int, person_id: int) -> dict[int, str]:
-    """The labels that a person gave and did not undo, by the key of the text."""
-    query = effective(project_id, judgements.c.item, judgements.c.label)
+def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str]:
+    """The labels that a person gave to some texts and did not undo, by the key of the text."""
+    query = effective(project_id, judgements.c.item, judgements.c.label).where(judgements.c.item.in_(list(keys)))
     rows = connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.kind == "label"))
     return {row.item: row.label for row in rows}
+
+
+def unlabelled_thread(connection: Connection, project_id: int, person_id: int, *, after: int) -> str | None:
+    """The first thread behind a place of the texts, or else from the start, with a comment the person has not labelled.
+
+    The text that is named like its thread is the question.
+    """
+    given = exists().where(judgements.c.item == items.c.id, judgements.c.person_id == person_id,
+                           judgements.c.other.is_(None), judgements.c.kind == "label", _COUNTS)  # fmt: skip
+    first = (
+        select(items.c.group_id)
+        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+        .where(~given)
+        .order_by(items.c.position)
+        .limit(1)
+    )
+    behind = connection.execute(first.where(items.c.position > after)).scalar()
+    return behind if behind is not None else connection.execute(first).scalar()
 
 
 def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:

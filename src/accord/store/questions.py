@@ -8,14 +8,28 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    String,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from accord.errors import InputError
 from accord.store.judgements import effective
 from accord.store.people import now
 from accord.store.tables import items, judgements, questions
 
-__all__ = ["Question", "append", "close", "count_open", "held", "hold", "lease", "least_judged", "refill"]
+__all__ = ["Question", "append", "close", "count_open", "held", "hold", "holds_any", "lease", "least_judged", "refill"]
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
@@ -139,18 +153,26 @@ def lease(
     return taken
 
 
-def least_judged(connection: Connection, project_id: int, person_id: int, *, limit: int) -> list[int]:
-    """The texts with the fewest judgements that the person has not judged; a thread's comments follow each other."""
+def least_judged(
+    connection: Connection, project_id: int, person_id: int, *, limit: int, overlap: int | None = None
+) -> list[int]:
+    """The texts that the fewest people judged, and not the person; a thread's comments follow each other.
+
+    With ``overlap`` those that as many people have judged are left out.
+    """
+    who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
     counts = (
-        select(judgements.c.item, func.count().label("n"))
+        select(judgements.c.item, func.count(who.distinct()).label("n"))
         .where(judgements.c.project_id == project_id, judgements.c.kind.in_(("label", "score", "skip")))
         .group_by(judgements.c.item)
         .subquery()
     )
     done = effective(project_id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
+    enough = func.coalesce(counts.c.n, 0) < overlap if overlap else true()
     rows = connection.execute(
         select(items.c.id)
         .outerjoin(counts, counts.c.item == items.c.id)
+        .where(enough)
         .where(items.c.project_id == project_id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
         .order_by(func.coalesce(counts.c.n, 0), items.c.position)
         .limit(limit)
@@ -185,10 +207,20 @@ def held(connection: Connection, project_id: int, person_id: int, item: int, oth
     return connection.execute(select(questions.c.id).where(*theirs, *same).limit(1)).scalar()
 
 
-def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Put questions that were drawn without a model behind the queue; the rows are those of :func:`refill`."""
+def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]], *, first: bool = False) -> None:
+    """Put questions that were drawn without a model behind the queue (or before it); rows as in :func:`refill`."""
     if rows:
-        connection.execute(insert(questions), [{"project_id": project_id, "order_key": _LAST, **row} for row in rows])
+        place = {"project_id": project_id, "order_key": _FIRST if first else _LAST}
+        connection.execute(insert(questions), [{**place, **row} for row in rows])
+
+
+def holds_any(connection: Connection, project_id: int, person_id: int) -> bool:
+    """Whether a person holds a question of a project now."""
+    theirs = (questions.c.project_id == project_id, questions.c.leased_by == person_id)
+    return (
+        connection.execute(select(questions.c.id).where(*theirs, questions.c.leased_until > now()).limit(1)).first()
+        is not None
+    )
 
 
 def close(

@@ -17,13 +17,17 @@ from accord.errors import InputError
 from accord.store import people as people_store
 from accord.store.database import Database, DatabaseGoneError
 from accord.store.writer import Reader, Writer
-from accord.studio.api import judge, label_studio, life, people, projects, results, sessions
+from accord.studio.api import judge, label_studio, life, people, projects, quality, results, sessions
 from accord.studio.context import StudioState, is_known
 from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
+from accord.studio.logs import RequestLog
 from accord.studio.pages import answers as answer_pages
+from accord.studio.pages import evaluation as evaluation_pages
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
 from accord.studio.pages import people as people_pages
+from accord.studio.pages import pictures as picture_pages
+from accord.studio.pages import quality as quality_pages
 from accord.studio.pages import results as result_pages
 from accord.studio.pages import settings as settings_pages
 from accord.studio.pages.rendering import render
@@ -97,6 +101,7 @@ def create_app(
     )
     app.add_middleware(SameSite, hosts=hosts)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestLog)
 
     @app.exception_handler(InputError)
     def bad_input(request: Request, error: InputError) -> Response:
@@ -132,11 +137,21 @@ def create_app(
         sentence = str(error.detail)
         return render(request, "problem.html", status=error.status_code, sentence=sentence[:1].upper() + sentence[1:])
 
-    for module in (sessions, projects, life, judge, results, people, label_studio):
+    for module in (sessions, projects, life, judge, quality, results, people, label_studio):
         app.include_router(module.router, prefix="/api")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}/{token}", include_in_schema=False)
-    for page in (home, judge_pages, result_pages, people_pages, settings_pages, answer_pages):
+    for page in (
+        home,
+        judge_pages,
+        result_pages,
+        people_pages,
+        settings_pages,
+        answer_pages,
+        quality_pages,
+        picture_pages,
+        evaluation_pages,
+    ):
         app.include_router(page.router)
 
     @app.get("/health", tags=["health"])

@@ -11,16 +11,27 @@ from pathlib import Path
 
 from accord.errors import InputError
 from accord.store import connections, people, projects
+from accord.store.backup import back_up, restore
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
 from accord.studio import limited
 from accord.studio.app import create_app
+from accord.studio.logs import start_log
 from accord.studio.protocol import BoundedProtocol
 from accord.workflows.exchange import remove_unfinished, store_project
 from accord.workflows.import_ import project_of_files
 from accord.workflows.projects import EXAMPLES, open_example
 
-__all__ = ["Address", "add_project", "connect_label_studio", "default_database", "prepare", "serve"]
+__all__ = [
+    "Address",
+    "add_project",
+    "back_up_to",
+    "connect_label_studio",
+    "default_database",
+    "prepare",
+    "restore_from",
+    "serve",
+]
 
 
 # Example: the project's name, the question people see, and guidelines.
@@ -82,6 +93,24 @@ def prepare(database: Database, *, demo: bool) -> str | None:
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
 
 
+def back_up_to(database_url: str, path: Path) -> dict[str, int]:
+    """Write all of a database to a file, also while a studio runs on it; returns the rows of each table."""
+    database = open_database(database_url)
+    try:
+        return back_up(database, path)
+    finally:
+        database.close()
+
+
+def restore_from(database_url: str, path: Path) -> dict[str, int]:
+    """Fill an empty database from a backup; returns the rows of each table."""
+    database = open_database(database_url)
+    try:
+        return restore(database, path)
+    finally:
+        database.close()
+
+
 def add_project(database_url: str, paths: Sequence[Path], *, question: str) -> str:
     """Make a project of people's files, with a question about its texts; gives its name."""
     project = project_of_files(paths)
@@ -129,8 +158,13 @@ def serve(
     hosts: Sequence[str] = (),
     label_studio: str | None = None,
     label_studio_model: Path | None = None,
+    log: str | None = None,
+    worker: bool = True,
 ) -> None:
-    """Run the studio until it is stopped."""
+    """Run the studio until it is stopped; ``log`` names a file for a line of JSON a request (``-``: stderr).
+
+    Several may run on one PostgreSQL database; one of them has the ``worker``.
+    """
     import uvicorn
 
     database = open_database(database_url)
@@ -142,6 +176,7 @@ def serve(
     limited.prepare()
     # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
+    start_log(log)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies, hosts=(host, *hosts))
     server = uvicorn.Server(
         uvicorn.Config(
@@ -156,7 +191,8 @@ def serve(
     )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)
-    keeper.start()
+    if worker:
+        keeper.start()
     announce(
         Address(url, None if token is None else f"{url}/join/{token}", None if backend is None else f"{url}{backend}")
     )
@@ -166,7 +202,8 @@ def serve(
         raise InputError(f"the address {host}:{port} cannot be used; is another program there? Try --port.") from error
     finally:
         stop.set()
-        keeper.join(timeout=5.0)
+        if worker:
+            keeper.join(timeout=5.0)
         database.close()
 
 

@@ -22,6 +22,7 @@ from accord.workflows.import_ import Imported, import_files, project_of_files
 __all__ = [
     "Added",
     "add_texts",
+    "asked_about",
     "copy_project",
     "judgement_of",
     "look_at_files",
@@ -50,7 +51,7 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
         values["created_at"] = row["created_at"].isoformat()
         values["model_version"] = None if row["model_version"] is None else str(row["model_version"])
         for name in JUDGEMENTS.names:
-            rows[name].append(values[name])
+            rows[name].append(values.get(name))
     found = projects.links_of(connection, stored.id)
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
@@ -82,6 +83,12 @@ def store_project(
     They are written a few at a time, so that others who write wait only for a moment. Nobody sees the project before
     all of it is there; what a crash leaves is removed at the next start.
     """
+    weights = project.judgement_table.column("weight").drop_null().to_numpy()
+    if (weights != 1.0).any():
+        raise InputError(
+            f"the studio counts every vote once; here a vote has the weight {weights[weights != 1.0][0]:g}. Leave the "
+            "column weight out, or rank from the command line."
+        )
     with database.write() as connection:
         key = projects.create_project(
             connection,
@@ -248,11 +255,17 @@ def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement
 
 
 def look_at_files(
-    paths: Sequence[Path], settings: Mapping[str, Any], *, kind: str | None, form: str | None, config: Path | None
+    paths: Sequence[Path],
+    settings: Mapping[str, Any],
+    *,
+    kind: str | None,
+    form: str | None,
+    config: Path | None,
+    uses: Mapping[str, str] | None = None,
 ) -> Imported:
     """What :func:`read_files` would read and why, with the rows that break a rule; nothing is kept."""
     _check_unpacked(paths)
-    return import_files(paths, None, kind=kind, form=form, config=config, rules=_rules(settings))
+    return import_files(paths, None, kind=kind, form=form, config=config, uses=uses, rules=_rules(settings))
 
 
 def read_files(
@@ -263,22 +276,33 @@ def read_files(
     form: str | None = None,
     config: Path | None = None,
     drop_bad: bool = False,
+    uses: Mapping[str, str] | None = None,
 ) -> Project:
     """A project from people's files, of any known format, with the labels or aspects that are asked about.
 
     A table that would not fit in memory is refused before it is unpacked.
     """
     _check_unpacked(paths)
-    project = project_of_files(paths, kind=kind, form=form, config=config, drop_bad=drop_bad, rules=_rules(settings))
+    project = project_of_files(
+        paths, kind=kind, form=form, config=config, drop_bad=drop_bad, uses=uses, rules=_rules(settings)
+    )
     chosen = {**_seen_choices(project), **project.settings, **settings}
-    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(project.kind, ("labels", 9))
-    least = 1 if needed == "aspects" else 2
-    if needed and not least <= len(chosen.get(needed, ())) <= most:
+    asked_about(project.kind, [], chosen)
+    return replace(project, settings=chosen, source="upload")
+
+
+def asked_about(kind: str, named: Sequence[str], settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The labels or aspects that people choose from: those that are named, else those of the settings; checked."""
+    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(kind, ("labels", 9))
+    if not needed:
+        return {}
+    found, least = list(named) or list(settings.get(needed, ())), 1 if needed == "aspects" else 2
+    if not least <= len(found) <= most:
         raise InputError(
-            f"a project of {project.kind} needs {least} to {most} {needed}; there are {len(chosen.get(needed, ()))}. "
+            f"a project of {kind} needs {least} to {most} {needed}; there are {len(found)}. "
             "Name them, with commas between."
         )
-    return replace(project, settings=chosen, source="upload")
+    return {needed: found}
 
 
 def _rules(settings: Mapping[str, Any]) -> Rules:

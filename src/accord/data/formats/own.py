@@ -108,6 +108,7 @@ class Reading:
             "items": self._items,
             "votes": self._votes,
             "scores": self._scores,
+            "marks": self._scores,
             "spans": self._spans,
             "quotes": self._quotes,
             "answers": lambda block: read_answers(self, block),
@@ -145,7 +146,9 @@ class Reading:
             names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
             block.write("label", names, block.is_valid("label"))
         for name, column in scored.items():
-            about = {"item_id": block.column("item_id"), "aspect": [block.matched.scores[name]] * block.n}
+            about = {"item_id": block.column("item_id")}
+            if self.kind != "pairs":
+                about["aspect"] = [block.matched.scores[name]] * block.n
             if block.has("annotator_id"):
                 about["annotator_id"] = block.column("annotator_id")
             given = column.is_valid().to_numpy(zero_copy_only=False)
@@ -256,7 +259,8 @@ class Reading:
 
     def _scores(self, block: Block) -> None:
         block.needs("item_id", "an id")
-        block.needs("aspect", "an aspect")
+        if self.kind != "pairs":  # there a score stands beside the votes, without an aspect
+            block.needs("aspect", "an aspect")
         self._known(block, "item_id")
         if block.has("text"):
             self._texts_beside(block)
@@ -273,6 +277,11 @@ class Reading:
 
     def check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
         values = numbers(column)
+        if self.kind == "pairs":
+            wrong = given & ~np.isfinite(values)
+            cell = lambda row: repr(column[row].as_py())  # noqa: E731
+            block.refuse(wrong, "a score beside votes must be a finite number", cell, "Correct it or drop the row.")
+            return
         highest = self.rules.n_ranks
         wrong = given & ~((values >= 1) & (values <= highest))
         between = int((given & ~wrong & (values != np.floor(values))).sum())

@@ -12,7 +12,7 @@ from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "match", "parse_uses"]
+__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
@@ -35,15 +35,24 @@ class Role:
 
 
 _EXTRA = tuple(
-    name for name in _JUDGED if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote")
+    name
+    for name in _JUDGED
+    if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote", "weight")
 )
 _WHO = {"person": "annotator_id"}
 VOTES = Role(
     "votes",
     ("item_id", "other_id", "value"),
+    (*_EXTRA, "weight"),
+    {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
+    uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
+)
+MARKS = Role(
+    "marks",
+    ("item_id", "value"),
     _EXTRA,
-    {**SIDES, **PERSON},
-    uses={"left": "item_id", "right": "other_id", "winner": "value", **_WHO},
+    {"item_id": IDENTITY["item_id"], "value": ("score", "rating", "stars", "points", "mark"), **PERSON},
+    uses={"id": "item_id", "score": "value", **_WHO},
 )
 SCORES = Role(
     "scores",
@@ -125,7 +134,7 @@ USES = {
 }
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
-    "pairs": (JUDGED, VOTES, TEXTS),
+    "pairs": (JUDGED, VOTES, TEXTS, MARKS),
     "threads": (JUDGED, TEXTS, GRID, LABELS),
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
@@ -205,16 +214,23 @@ def parse_uses(options: Iterable[str]) -> dict[str, str]:
     for option in options:
         for part in re.findall(r"""(?:"[^"]*"|[^,"])+""", option):
             column, sign, use = part.strip().rpartition("=")
-            column, base = column.strip().strip('"'), use.partition(":")[0].strip()
+            column = column.strip().strip('"')
             if not sign or not column:
                 raise InputError(f"--map takes COLUMN=USE; got {part.strip()!r}. Write, for example, body=text.")
-            if base not in USES:
-                close = get_close_matches(base, USES, 1)
-                meant = f"did you mean {close[0]!r}? " if close else ""
-                raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
             if column in chosen:
                 raise InputError(f"--map says twice what {column!r} is. Leave one of them out.")
             chosen[column] = use.strip()
+    return check_uses(chosen)
+
+
+def check_uses(chosen: dict[str, str]) -> dict[str, str]:
+    """The same columns and uses, if each is something that a column can be."""
+    for use in chosen.values():
+        base = use.partition(":")[0].strip()
+        if base not in USES:
+            close = get_close_matches(base, USES, 1)
+            meant = f"did you mean {close[0]!r}? " if close else ""
+            raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
     return chosen
 
 

@@ -14,6 +14,7 @@ from accord.store.database import Connection
 from accord.store.judgements import Wanted
 from accord.store.projects import StoredItem
 from accord.studio.context import Access, Judge, Studio
+from accord.workflows.collecting.adjudicate import feedback
 from accord.workflows.collecting.collect import (
     Answer,
     NextQuestion,
@@ -26,7 +27,7 @@ from accord.workflows.collecting.collect import (
     why_closed,
 )
 
-__all__ = ["ItemAnswer", "Listed", "item_answer", "listed", "router", "wanted_answers"]
+__all__ = ["AnswerSent", "ItemAnswer", "Listed", "as_answer", "item_answer", "listed", "router", "wanted_answers"]
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["judging"])
 
@@ -106,11 +107,20 @@ class AnswerSent(BaseModel):
     replaces: RequestId | None = None  # an earlier answer of the same person, which this one corrects
 
 
+class Feedback(BaseModel):
+    """What is told after a question whose answer is known."""
+
+    right: bool
+    answer: str
+    reason: str
+
+
 class Stored(BaseModel):
     """That an answer is kept, and how many rows of it are new."""
 
     request_id: str
     new_rows: int
+    feedback: Feedback | None = None
 
 
 class UndoSent(BaseModel):
@@ -166,26 +176,21 @@ def _question(access: Access, found: NextQuestion) -> QuestionAnswer:
 @router.post("/judgements", status_code=201, responses={401: {}, 403: {}, 404: {}})
 async def answer(sent: AnswerSent, access: Judge, studio: Studio) -> Stored:
     """Store an answer. It is on disk before this is acknowledged."""
-    given = Answer(
-        request_id=sent.request_id,
-        kind=sent.kind,
-        item=sent.item,
-        other=sent.other,
-        value=sent.value,
-        label=sent.label,
-        labels=sent.labels,
-        scores=sent.scores,
-        spans=[(span.item, span.start, span.end) for span in sent.spans],
-        shown_left=sent.shown_left,
-        response_ms=sent.response_ms,
-        skip_reason=sent.skip_reason,
-        question_id=sent.question_id,
-        replaces=sent.replaces,
-    )
-    new = await studio.stored(
-        lambda connection: record(connection, access.project, access.person.id, given, role=access.role)
-    )
-    return Stored(request_id=sent.request_id, new_rows=new)
+    given = as_answer(sent)
+
+    def store(connection: Connection) -> Stored:
+        new = record(connection, access.project, access.person.id, given, role=access.role)
+        told = feedback(connection, access.project, given)
+        shown = None if told is None else Feedback(right=told[0], answer=told[1], reason=told[2])
+        return Stored(request_id=sent.request_id, new_rows=new, feedback=shown)
+
+    return await studio.stored(store)
+
+
+def as_answer(sent: AnswerSent) -> Answer:
+    """An answer as it was sent."""
+    fields = sent.model_dump(exclude={"spans"})
+    return Answer(**fields, spans=[(span.item, span.start, span.end) for span in sent.spans])
 
 
 @router.post("/undo", responses={401: {}, 403: {}, 404: {}})

@@ -188,6 +188,8 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item=item,
         pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
         facts=_facts(said) if said else [],
+        reasons=_reasons(said) if said else [],
+        given=bool(said and said.get("given")),
         judgements=judged,
         neighbours=neighbours,
     )
@@ -202,7 +204,11 @@ _FACTS = {
 
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
-    facts = {name: _cell(value) for name, value in row.items() if name not in {"key", "item_id", "text", "highlights"}}
+    facts = {
+        name: _cell(value)
+        for name, value in row.items()
+        if name not in {"key", "item_id", "text", "highlights", "reasons", "given"} and not name.startswith("p.")
+    }
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
     for name in ("p_best", "probability"):
@@ -212,6 +218,34 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         facts[aspect] = _score(found)
     facts.pop("aspects", None)
     return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
+
+
+_REASONS = {
+    "word": "a word",
+    "words": "words",
+    "content": "its words together",
+    "link": "a linked text",
+    "aspect": "another aspect",
+    "comment": "another comment",
+    "term": "a property of the text",
+    "vote": "a vote",
+}
+
+
+def _reasons(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Why the model says what it says: each reason with a bar that is as long as the reason is strong."""
+    found = row.get("reasons") or []
+    most = max((abs(effect) for _, effect, _ in found), default=0.0) or 1.0
+    return [
+        {
+            "reason": reason,
+            "kind": _REASONS.get(kind, kind),
+            "way": "for" if effect > 0 else "against",
+            "bar": share_svg(abs(effect) / most, f"{'for' if effect > 0 else 'against'}, strength {abs(effect):.2f}"),
+        }
+        for reason, effect, kind in found
+        if effect
+    ]
 
 
 def _judgements_of(connection: Connection, access: Access, key: int) -> list[dict[str, Any]]:

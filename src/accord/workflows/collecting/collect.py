@@ -10,8 +10,8 @@ from typing import Any
 
 from accord.data.project import LEARNT
 from accord.errors import InputError
+from accord.store import gold, projects, questions
 from accord.store import judgements as kept
-from accord.store import projects, questions
 from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredItem, StoredProject
@@ -29,6 +29,7 @@ __all__ = [
     "next_question",
     "record",
     "reopen",
+    "rows_of",
     "take_back",
     "why_closed",
 ]
@@ -121,29 +122,14 @@ def record(
     """
     if not 8 <= len(answer.request_id) <= 64:
         raise InputError(f"a request_id has 8 to 64 characters; this one has {len(answer.request_id)}. Send a UUID.")
-    allowed = ("label", "skip") if project.settings.get("plain") else ANSWERS[project.kind]
-    if answer.kind not in allowed:
-        raise InputError(
-            f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
-        )
     about = {answer.item} if answer.other is None else {answer.item, answer.other}
-    if answer.shown_left is not None and answer.shown_left not in about:
-        raise InputError(f"shown_left is one of the texts of the answer; {answer.shown_left} is not.")
-    wanted = about | {span[0] for span in answer.spans}
-    texts = projects.items_by_key(connection, project.id, wanted)
-    if len(texts) != len(wanted):
-        raise InputError(
-            f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
-        )
+    said = rows_of(connection, project, answer)
     base: dict[str, Any] = {
         "request_id": answer.request_id,
         "person_id": person_id,
         "response_ms": None if answer.response_ms is None else max(0, min(answer.response_ms, 86_400_000)),
     }
-    rows = [
-        Judgement(**{**base, "part": part, **row})
-        for part, row in enumerate(_ROWS[answer.kind](project, texts, answer))
-    ]
+    rows = [Judgement(**{**base, "part": part, **row}) for part, row in enumerate(said)]
     if kept.is_stored(connection, project.id, rows):
         return 0
     before = answer.replaces
@@ -165,7 +151,37 @@ def record(
             replace(row, strategy=asked.strategy, propensity=asked.propensity, model_version=asked.model_version)
             for row in rows
         ]
-    return kept.append(connection, project.id, rows)
+    new = kept.append(connection, project.id, rows)
+    if asked is not None and asked.strategy not in ("gold", "repeat", "again"):
+        _ask_others(connection, project, asked)
+    return new
+
+
+def _ask_others(connection: Connection, project: StoredProject, asked: Question) -> None:
+    """Put a question back that fewer people have answered than are wanted; it is the next one of somebody else."""
+    overlap = int(project.settings.get("overlap") or 1)
+    if overlap > 1 and kept.n_people(connection, project.id, asked.item, asked.other) < overlap:
+        row = {name: value for name, value in vars(asked).items() if name != "id"}
+        questions.append(connection, project.id, [{**row, "strategy": "overlap"}], first=True)
+
+
+def rows_of(connection: Connection, project: StoredProject, answer: Answer) -> list[dict[str, Any]]:
+    """What an answer says, checked, as rows of judgement; one that breaks a rule is refused."""
+    allowed = ("label", "skip") if project.settings.get("plain") else ANSWERS[project.kind]
+    if answer.kind not in allowed:
+        raise InputError(
+            f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
+        )
+    about = {answer.item} if answer.other is None else {answer.item, answer.other}
+    if answer.shown_left is not None and answer.shown_left not in about:
+        raise InputError(f"shown_left is one of the texts of the answer; {answer.shown_left} is not.")
+    wanted = about | {span[0] for span in answer.spans}
+    texts = projects.items_by_key(connection, project.id, wanted)
+    if len(texts) != len(wanted):
+        raise InputError(
+            f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
+        )
+    return _ROWS[answer.kind](project, texts, answer)
 
 
 def _check_same_texts(connection: Connection, project: StoredProject, request_id: str, about: Set[int]) -> None:
@@ -337,6 +353,9 @@ def next_question(
     """
     if project.settings.get("stop") and _is_settled(connection, project.id):
         return None
+    asked = _gold_question(connection, project, person_id, rng)
+    if asked is not None:
+        return _shown(connection, project, person_id, asked)
     leased = questions.lease(connection, project.id, person_id)
     if leased:
         return _shown(connection, project, person_id, leased[0])
@@ -347,6 +366,26 @@ def next_question(
     question_id = questions.hold(connection, project.id, person_id, drawn[0])
     questions.append(connection, project.id, drawn[1:])
     return _shown(connection, project, person_id, Question(question_id, **drawn[0]))
+
+
+def _gold_question(
+    connection: Connection, project: StoredProject, person_id: int, rng: random.Random
+) -> Question | None:
+    """Now and then a question whose answer is known, unless the person holds a question already."""
+    share = float(project.settings.get("gold_share") or 0.0)
+    if rng.random() >= share or questions.holds_any(connection, project.id, person_id):
+        return None
+    found = gold.unasked(connection, project.id, person_id)
+    if found is None:
+        return None
+    row: dict[str, Any] = {
+        "item": found.item,
+        "other": found.other,
+        "strategy": "gold",
+        "propensity": None,
+        "model_version": 0,
+    }
+    return Question(questions.hold(connection, project.id, person_id, row, first=True), **row)
 
 
 def _is_settled(connection: Connection, project_id: int) -> bool:
@@ -429,5 +468,6 @@ def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict
 
 def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
     """The texts with the fewest judgements that the person has not judged."""
-    keys = questions.least_judged(connection, project.id, person_id, limit=_AT_ONCE)
+    overlap = project.settings.get("overlap")
+    keys = questions.least_judged(connection, project.id, person_id, limit=_AT_ONCE, overlap=overlap)
     return [_asked([key], "coverage", None) for key in keys]

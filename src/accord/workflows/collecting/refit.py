@@ -18,10 +18,13 @@ from accord.errors import InputError
 from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
+from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
 from accord.workflows.collecting.large import Parts, parts
 from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
+from accord.workflows.collecting.quality import quality, settled, started_questions
+from accord.workflows.collecting.reasons import with_reasons
 from accord.workflows.exchange import project_of
 from accord.workflows.kinds import task_of
 
@@ -75,7 +78,9 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
+        right = gold_rows(connection, project_id)
     n_judgements = project.counts["judgements"]
+    judged, project = project, settled(project)
     fitted, is_warm = None, False
     part = parts(project)
     try:
@@ -84,7 +89,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
         frame, summary = pd.DataFrame(), {"waiting": str(error)}
-    people = [asdict(person) for person in annotators(project)]
+    people = [asdict(person) for person in annotators(judged)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, size, rng)
     packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
@@ -96,8 +101,8 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         n_judgements=n_judgements,
         last_judgement=newest,
         seconds=seconds,
-        result={"summary": summary, "people": people},
-        rows=_rows(frame, keys),
+        result={"summary": summary, "people": people, "quality": quality(judged, right)},
+        rows=with_reasons(_rows(frame, keys), fitted.model if fitted else None, part.seen),
     )
     with database.write() as connection:
         if packed is not None:
@@ -177,8 +182,28 @@ def _choose(
 ) -> list[dict[str, Any]]:
     mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
     if stored.kind == "pairs":
-        return _choose_pairs(project, part, model, keys, counts, mix, size, rng)
-    return _choose_texts(project, model, keys, counts, mix, size, rng)
+        queue = _choose_pairs(project, part, model, keys, counts, mix, size, rng)
+    else:
+        queue = _choose_texts(project, model, keys, counts, mix, size, rng)
+    overlap = int(stored.settings.get("overlap") or 0)
+    return _shared(queue, project, keys, overlap) if overlap else queue
+
+
+def _shared(
+    queue: list[dict[str, Any]], project: Project, keys: Mapping[str, int], overlap: int
+) -> list[dict[str, Any]]:
+    """The queue where each question is for a number of people: those that some have answered first, and no others."""
+    n_people = {
+        frozenset(keys[name] for name in names if name is not None): n
+        for names, n in started_questions(project).items()
+    }
+    begun = [sorted(texts) for texts, n in n_people.items() if n < overlap]
+    first = [
+        {"item": texts[0], "other": texts[1] if len(texts) == 2 else None, "strategy": "overlap", "propensity": None}
+        for texts in begun
+    ]
+    rest = [row for row in queue if frozenset({row["item"], row["other"]} - {None}) not in n_people]
+    return [*first[: len(queue)], *rest]
 
 
 def _choose_pairs(

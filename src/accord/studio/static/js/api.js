@@ -87,8 +87,10 @@ export class Outbox {
   async #deliver(answer) {
     for (let pause = 500; ; pause = Math.min(2 * pause, 10000)) {
       try {
-        await call("POST", this.path, answer);
-        break;
+        const stored = await call("POST", this.path, answer);
+        this.#drop(answer);
+        this.say("Stored.");
+        return stored;
       } catch (error) {
         if (error instanceof Refused) { this.#drop(answer); this.say(error.message, true); throw error; }
         const kept = error instanceof NotAllowed;
@@ -96,8 +98,6 @@ export class Outbox {
         await wait(pause);
       }
     }
-    this.#drop(answer);
-    this.say("Stored.");
   }
 
   #drop(answer) { localStorage.removeItem(this.place + answer.request_id); }

@@ -75,7 +75,7 @@ export class Judging {
     this.busy = true;
     const texts = this.question.texts;
     try {
-      await this.outbox.send({
+      const stored = await this.outbox.send({
         request_id: newId(), question_id: this.question.question_id, item: texts[0].key,
         ...(texts.length === 2 ? { other: texts[1].key, shown_left: texts[0].key } : {}),
         response_ms: Math.round(performance.now() - this.started), ...body,
@@ -83,8 +83,19 @@ export class Judging {
       });
       this.bump(this.edited ? 0 : 1);
       this.isEdited = true;
+      this.tell(stored.feedback);
     } catch { /* the outbox has said why */ }
     await this.next();
+  }
+
+  // After a question whose answer is known, where the owners want that.
+  tell(feedback) {
+    const place = document.getElementById("feedback");
+    place.classList.toggle("hidden", !feedback);
+    place.classList.toggle("warn", !!feedback && !feedback.right);
+    if (!feedback) return;
+    const what = feedback.right ? "Right." : `The right answer to the last question was: ${feedback.answer}.`;
+    place.textContent = `${what} ${feedback.reason}`;
   }
 
   skip(reason) { this.answer({ kind: "skip", skip_reason: reason }); }
