@@ -22,6 +22,7 @@ from accord.studio.context import StudioState, is_known
 from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
 from accord.studio.logs import RequestLog
 from accord.studio.pages import answers as answer_pages
+from accord.studio.pages import evaluation as evaluation_pages
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
 from accord.studio.pages import people as people_pages
@@ -149,6 +150,7 @@ def create_app(
         answer_pages,
         quality_pages,
         picture_pages,
+        evaluation_pages,
     ):
         app.include_router(page.router)
 

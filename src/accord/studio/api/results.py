@@ -11,10 +11,14 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
+from accord.errors import InputError
 from accord.store import judgements as kept
 from accord.store.questions import count_open
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Key, Owner, Reading, Studio, Viewer
+from accord.studio.limited import FailedError, Limits, run
+from accord.studio.limited_work import evaluate_project
+from accord.studio.pages.evaluation import evaluation_fragment
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
 
@@ -64,6 +68,43 @@ def results(
         problem=problem,
         summary=found.result.get("summary", {}),
     )
+
+
+class EvaluationAnswer(BaseModel):
+    """How good the model is on a project's own judgements, beside simpler ones; intervals of 95 %."""
+
+    sentence: str
+    notes: list[str]
+    rows: list[dict[str, Any]]
+    curve: list[dict[str, Any]]
+    html: str  # the same as a piece of a page
+
+
+_EVALUATING = Limits(
+    seconds=900.0, megabytes=2048, cure="Use 'accord export' and 'accord evaluate' on the command line.", nice=10
+)
+
+
+@router.post("/evaluation", responses={401: {}, 403: {}, 404: {}})
+async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
+    """Cross-validate the model on what was judged; may take minutes."""
+
+    def work() -> EvaluationAnswer:
+        with studio.database.read() as connection:
+            project = project_of(connection, access.project)
+        try:
+            found = run(evaluate_project, project, limits=_EVALUATING)
+        except FailedError as error:
+            raise InputError(f"the project could not be evaluated: {error}") from None
+        return EvaluationAnswer(
+            sentence=found.sentence,
+            notes=list(found.notes),
+            rows=[{str(name): value for name, value in row.items()} for row in found.rows.to_dict("records")],
+            curve=[{str(name): value for name, value in row.items()} for row in found.curve.to_dict("records")],
+            html=evaluation_fragment(found),
+        )
+
+    return await studio.evaluating.run(work)
 
 
 class LiveAnswer(BaseModel):

@@ -99,7 +99,7 @@ def _conflicts(answers: pd.DataFrame, project: Project) -> list[dict[str, Any]]:
     counts = last.groupby(["what", "question", "answer"], sort=False).size().rename("n").reset_index()
     mixed = counts.groupby(["what", "question"])["answer"].transform("size") > 1
     n_values = {str(what): n for what, n in counts.groupby("what")["answer"].nunique().items()}
-    found = []
+    found: list[dict[str, Any]] = []
     for (what, question), rows in counts[mixed].groupby(["what", "question"], sort=False):
         given = dict(zip(rows["answer"], rows["n"], strict=True))
         first, _, second = str(question).partition("\0")
@@ -169,7 +169,7 @@ def _graph(frame: pd.DataFrame) -> dict[str, Any]:
 def _pace(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Answers of each person, when the last one came, and how many an hour of judging, pauses left out."""
     named = frame[frame["annotator_id"].notna() & frame["created_at"].notna()]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for who, own in named.groupby("annotator_id", sort=True):
         moments = pd.to_datetime(own["created_at"], utc=True, format="ISO8601").drop_duplicates().sort_values()
         gaps = moments.diff().dt.total_seconds().dropna()
