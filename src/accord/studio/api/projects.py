@@ -208,7 +208,8 @@ async def look_at_upload(visitor: Creator, studio: Studio, upload: Upload) -> Lo
 
 def _look(upload: UploadSent, earlier: list[tuple[str, dict[str, str]]]) -> LookAnswer:
     with received(upload.files, upload.config) as files:
-        options = {"kind": upload.kind, "form": upload.form, "config": files.config, "uses": upload.uses}
+        options: dict[str, Any] = {"kind": upload.kind, "form": upload.form, "config": files.config}
+        options["uses"] = upload.uses
         seen = limited(look, files.paths, upload.settings, options)
         reasons = [reason.partition(";")[0] for reason in seen.assumed]
         names = {column.column for column in seen.looks}
