@@ -21,6 +21,7 @@ __version__ = "0.2.0"
 # Loaded on first use, so that `import accord` and `accord --help` stay fast.
 _LAZY: dict[str, str] = {
     "AccordError": "accord.errors",
+    "AnchoredRanker": "accord.pairs.judges",
     "AspectRanker": "accord.aspects",
     "AspectRatings": "accord.data",
     "BradleyTerryRanker": "accord.pairs.bradley_terry",

@@ -28,4 +28,4 @@ def explain(
     if json:
         print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})
     else:
-        print_table(table, title=f"Why {item} is judged {'so' if label is None else repr(label)}")
+        print_table(table, title=f"Why {item} is judged {'so' if label is None else repr(str(label))}")

@@ -45,6 +45,10 @@ def import_(
     encoding: Annotated[
         str | None, typer.Option("--encoding", help="How the letters of the files are coded, such as cp1251.")
     ] = None,
+    annotators: Annotated[
+        Path | None,
+        typer.Option("--annotators", help="A table of who judged: annotator_id, kind (person or judge), family …"),
+    ] = None,
     texts_only: Annotated[bool, typer.Option("--texts-only", help="Import texts that nobody has judged yet.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count and check; write nothing.")] = False,
     drop_bad: Annotated[bool, typer.Option("--drop-bad", help="Leave out rows that break a rule.")] = False,
@@ -80,6 +84,7 @@ def import_(
             rules=rules,
             drop_bad=drop_bad,
             texts_only=texts_only,
+            annotators=annotators,
             progress=progress,
         )
     if json:
@@ -87,7 +92,8 @@ def import_(
             "examples": [vars(problem) for problem in imported.examples],
             "looks": [vars(look) for look in imported.looks],
         }
-        print_json({**vars(imported), **shown, "n_judgements": imported.n_judgements})
+        known = {name: value for name, value in vars(imported).items() if name != "annotators"}
+        print_json({**known, **shown, "n_judgements": imported.n_judgements})
     else:
         _print(imported)
     if dry_run and imported.dropped and not drop_bad:

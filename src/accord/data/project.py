@@ -1,6 +1,7 @@
 """Projects: one folder with the texts, the judgements and the links that belong together.
 
-A project is three tables with one schema, as Parquet, and a small ``project.json``. The tables are Arrow tables with
+A project is three tables with one schema, as Parquet, and a small ``project.json``; and a fourth, of the annotators,
+where some of them are judges. The tables are Arrow tables with
 dictionary-encoded ids, so that ten million votes fit; the methods give the records that the models take.
 """
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from accord.data.annotators import ANNOTATORS, read_annotators
 from accord.data.aspects import AspectRatings
 from accord.data.columns import codes_of
 from accord.data.documents import Items
@@ -81,7 +83,8 @@ JUDGEMENTS = pa.schema(
 LINKS = pa.schema(
     [("src_id", _CODED), ("dst_id", _CODED), ("kind", _CODED), ("weight", pa.float64()), ("context", pa.string())]
 )
-_SCHEMAS = {"items": ITEMS, "judgements": JUDGEMENTS, "links": LINKS}
+_SCHEMAS = {"items": ITEMS, "judgements": JUDGEMENTS, "links": LINKS, "annotators": ANNOTATORS}
+_OPTIONAL = "annotators"  # a table that only projects with judges have
 _MANIFEST = "project.json"
 
 
@@ -134,6 +137,9 @@ class Project:
         What the tables do not say: ``n_ranks`` of aspect scores, ``labels`` in their order.
     source : str
         Where it came from.
+    annotator_table : pyarrow.Table
+        With the schema :data:`~accord.data.annotators.ANNOTATORS`: who is a judge, a program, and of which family. Who
+        is not in it is a person.
 
     Examples
     --------
@@ -151,12 +157,13 @@ class Project:
     link_table: pa.Table = field(default_factory=LINKS.empty_table)
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    annotator_table: pa.Table = field(default_factory=ANNOTATORS.empty_table)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {self.kind!r}.")
         for name, schema in _SCHEMAS.items():
-            table = self._tables[name]
+            table = self.annotator_table if name == _OPTIONAL else self._tables[name]
             if name == "judgements" and "weight" not in table.column_names:  # projects that were written before
                 table = table.append_column("weight", pa.nulls(table.num_rows, pa.float64()))
                 object.__setattr__(self, "judgement_table", table)
@@ -166,7 +173,8 @@ class Project:
 
     @property
     def _tables(self) -> dict[str, pa.Table]:
-        return {"items": self.item_table, "judgements": self.judgement_table, "links": self.link_table}
+        tables = {"items": self.item_table, "judgements": self.judgement_table, "links": self.link_table}
+        return {**tables, "annotators": self.annotator_table} if self.annotator_table.num_rows else tables
 
     @property
     def counts(self) -> dict[str, int]:
@@ -216,6 +224,12 @@ class Project:
             weight,
             _shown(votes.column("shown_left_id"), items, left, right),
         )
+
+    def judges(self) -> pd.DataFrame:
+        """The annotators that are judges: ``annotator_id, family, model, cost``; a judge without a family is one."""
+        frame = _frame(self.annotator_table)
+        frame = frame[frame["kind"] == "judge"].drop(columns="kind").reset_index(drop=True)
+        return frame.assign(family=frame["family"].where(frame["family"].notna(), frame["annotator_id"]))
 
     def marks(self) -> dict[str, float]:
         """Absolute scores of single texts (``score`` judgements without an aspect), averaged over people."""
@@ -328,6 +342,9 @@ class Project:
         manifest = read_manifest(folder)
         tables = {}
         for name, schema in _SCHEMAS.items():
+            if name == _OPTIONAL:
+                tables[name] = _annotators(folder)
+                continue
             coded = [entry.name for entry in schema if pa.types.is_dictionary(entry.type)]
             try:
                 tables[name] = pq.read_table(folder / f"{name}.parquet", read_dictionary=coded)
@@ -340,7 +357,16 @@ class Project:
             tables["links"],
             manifest.get("settings", {}),
             manifest.get("source", ""),
+            tables["annotators"],
         )
+
+
+def _annotators(folder: Path) -> pa.Table:
+    """The table of annotators of a project's folder: the one that a person put there, or the one that Accord wrote."""
+    for name in ("annotators.csv", "annotators.parquet"):
+        if (folder / name).is_file():
+            return read_annotators(folder / name)
+    return ANNOTATORS.empty_table()
 
 
 def new_folder(folder: str | Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from accord.engines.convergence import Convergence
+from accord.engines.convergence import Convergence, step_done
 from accord.typing import FloatArray
 
 __all__ = ["Loss", "Optimum", "l2_penalised", "minimise_lbfgs", "minimise_sgd"]
@@ -75,13 +75,19 @@ def minimise_lbfgs(
         ``convergence.residual`` is the largest absolute projected gradient entry.
     """
     ftol = _PRECISION if value_tol is None else value_tol
+
+    def after(weights: FloatArray) -> None:
+        step_done()
+        if callback is not None:
+            callback(weights)
+
     result = minimize(
         loss,
         np.asarray(start, dtype=np.float64),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        callback=callback,
+        callback=after,
         options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": ftol, "maxcor": 20},
     )
     gradient = np.asarray(result.jac, dtype=np.float64)

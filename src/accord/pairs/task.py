@@ -26,7 +26,7 @@ _STRATEGIES = ("random", "uncertainty", "bald")
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> PreferenceRanker:
     """Fit the ranker to a project's votes and scores, with features of its texts where it has texts."""
-    votes, marks = project.comparisons(), project.marks()
+    votes, marks = _learnable(project), project.marks()
     if not votes.n_votes and not marks:
         raise InputError("training on pairs needs votes; this project has none. Import or collect some first.")
     progress("training", 0, 1)
@@ -34,6 +34,17 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     ranker = configured(PreferenceRanker, settings).fit(X, y, items=votes.items, scores=marks, **_routed(votes))
     progress("training", 1, 1)
     return ranker
+
+
+def _learnable(project: Project) -> Comparisons:
+    """The votes that the ranker learns from: people's; judges have biases that it does not know."""
+    votes, judges = project.comparisons(), set(project.judges()["annotator_id"])
+    if not judges or votes.annotator is None or votes.annotators is None:
+        return votes
+    is_judge = np.array([name in judges for name in votes.annotators] + [False])[votes.annotator]
+    if is_judge.all():
+        return votes
+    return votes.subset(~is_judge)
 
 
 def _routed(votes: Comparisons) -> dict[str, Any]:
@@ -48,7 +59,7 @@ def update(model: PreferenceRanker, project: Project, fresh: Project) -> Prefere
 
     ``None`` where it must be trained from nothing: the texts have changed, or votes say more than those before.
     """
-    votes, new = project.comparisons(), fresh.comparisons()
+    votes, new = _learnable(project), _learnable(fresh)
     if not np.array_equal(model.items_.ids, votes.items.ids) or fresh.marks():
         return None
     if not model.knows(new) or not model.knows(votes):

@@ -9,8 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from accord.data.annotators import read_annotators
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
 from accord.data.project import LEARNT, Project, new_folder, write_manifest
@@ -49,11 +52,12 @@ class Imported:
     lost: dict[str, int] = field(default_factory=dict)  # what has no place in a project
     looks: tuple[Look, ...] = ()  # how each column of plain tables was taken, and why; what stays unused first
     suggestion: str = ""  # the --map that would read a judgement, where none was read
+    annotators: frozenset[str] = frozenset()  # who judged
 
     @property
     def n_judgements(self) -> int:
         """Number of judgements that were read."""
-        return sum(n for what, n in self.counts.items() if what not in ("items", "links", "people"))
+        return sum(n for what, n in self.counts.items() if what not in ("items", "links", "people", "judges"))
 
 
 def import_files(
@@ -69,6 +73,7 @@ def import_files(
     rules: Rules | None = None,
     drop_bad: bool = False,
     texts_only: bool = True,
+    annotators: str | Path | None = None,
     progress: Progress = lambda what, done, total: None,
 ) -> Imported:
     """Read files of any known format into a new project's folder; with ``out=None`` only look.
@@ -77,6 +82,7 @@ def import_files(
     was read; both are said with their reason. A row that breaks a rule ends the import, and nothing is written; with
     ``drop_bad``, and when only looking, such rows are left out and counted. ``uses`` says what columns of plain tables
     are; it is kept with the project. Unless ``texts_only``, an import that reads no judgement is refused.
+    ``annotators`` is a table that says who is a judge; a file of that name among ``paths`` is one too.
     """
     if kind is not None:
         check_kind(kind)
@@ -86,9 +92,12 @@ def import_files(
     with tempfile.TemporaryDirectory(prefix="accord-open-") as work:
         opened = open_files([Path(path) for path in paths], Path(work), encoding=encoding)
         try:
+            who = _who(opened, annotators)
             imported = _imported(
                 opened, Path(work), out, kind, form, config, utf16, uses or {}, rules, drop_bad, texts_only, progress
             )
+            if who is not None:
+                imported = _with_annotators(imported, *who)
         except InputError as error:
             raise type(error)(opened.renamed(str(error))) from None
     return replace(
@@ -98,6 +107,36 @@ def import_files(
         looks=tuple(replace(look, file=opened.renamed(look.file)) for look in imported.looks),
         assumed={**dict.fromkeys(opened.notes, 1), **imported.assumed},
     )
+
+
+def _who(opened: Opened, annotators: str | Path | None) -> tuple[Path, pa.Table] | None:
+    """The table of annotators, given apart or among the files, from which it is taken out."""
+    among = [path for path in opened.paths if path.stem.lower() == "annotators"]
+    files = among if annotators is None else [Path(annotators), *among]
+    if len(files) > 1:
+        raise InputError(f"annotators stand in one table; there are {', '.join(map(str, files))}. Name one of them.")
+    if not files:
+        return None
+    opened.paths[:] = [path for path in opened.paths if path not in among]
+    if not opened.paths:
+        raise InputError("an import needs a file of texts or judgements beside the annotators.")
+    return files[0], read_annotators(files[0])
+
+
+def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Imported:
+    """Write the table of annotators beside the others, and say what was read."""
+    if imported.folder is not None:
+        pq.write_table(table, imported.folder / "annotators.parquet", compression="zstd")
+    judges = pc.sum(pc.equal(table.column("kind"), "judge")).as_py() or 0
+    assumed = dict(imported.assumed)
+    strangers = set(table.column("annotator_id").to_pylist()) - imported.annotators
+    if strangers:
+        some = ", ".join(sorted(strangers)[:3])
+        assumed[f"annotators who gave no judgement are kept: {some}{' …' if len(strangers) > 3 else ''}"] = len(
+            strangers
+        )
+    files = (*imported.files, (str(path), "annotators", table.num_rows))
+    return replace(imported, counts={**imported.counts, "judges": judges}, assumed=assumed, files=files)
 
 
 def _imported(
@@ -424,4 +463,5 @@ def _finished(
         tuple(problems.examples),
         form=form,
         conflicts=reading.conflicts.count(),
+        annotators=frozenset(reading.people),
     )

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,31 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.fitting.settings import configured
 from accord.pairs.bradley_terry import BradleyTerryRanker
+from accord.pairs.judges import AnchoredRanker, slope_sentence
 from accord.pairs.stability import GroupState, Stability, stability
+from accord.store.models import SavedModel
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import task_of, trained
 
-__all__ = ["METHODS", "Ranking", "parse_top", "rank", "stability_sentences"]
+__all__ = ["METHODS", "Learnt", "Ranking", "best_comments", "parse_top", "rank", "stability_sentences"]
 
-METHODS = ("auto", "model", "bradley_terry")
+METHODS = ("auto", "model", "bradley_terry", "judges")
+# Labels that mean that a comment is a good one, in small letters.
+_GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "1")
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What was learnt of voters, of all questions together."""
+
+    people: pd.DataFrame | None = None  # annotator, n_votes, error, low, high
+    judges: pd.DataFrame = field(default_factory=pd.DataFrame)  # annotator, family, n_votes, share, … deviation
+    slopes: pd.DataFrame = field(default_factory=pd.DataFrame)  # annotator, covariate, slope, low, high
+
+    @property
+    def sentences(self) -> list[str]:
+        """The slopes in words."""
+        return [slope_sentence(*row) for row in self.slopes.itertuples(index=False, name=None)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +53,7 @@ class Ranking:
     n_undecided: int
     notes: tuple[str, ...]  # what to be careful about
     stability: Stability  # of the rankings of all questions together
+    learnt: Learnt = field(default_factory=Learnt)
 
 
 def rank(
@@ -52,9 +71,10 @@ def rank(
     Parameters
     ----------
     project : Project
-    method : {"auto", "model", "bradley_terry"}
+    method : {"auto", "model", "bradley_terry", "judges"}
         ``model`` is the project's own model of pairs, which reads the texts; ``bradley_terry`` knows votes alone;
-        ``auto`` is ``model``.
+        ``judges`` learns what people prefer from people and from judges with their biases; ``auto`` is ``judges``
+        where the project has judges that voted, else ``model``.
     settings : mapping, optional
         Of the model.
     anchor : str, optional
@@ -74,11 +94,39 @@ def rank(
         raise InputError("a ranking needs votes; this project has none.")
     if anchor is not None and anchor not in set(votes.items.ids):
         raise InputError(f"the anchor must be a text of the project; there is no {anchor!r}.")
+    if method == "auto":
+        method = "judges" if _has_judges(project, votes) else "model"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tables, state, people = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
+        tables, state, learnt = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return [_part(votes, name, rows, tables[name], people, notes, state) for name, rows in _groups(votes).items()]
+    return [_part(votes, name, rows, tables[name], learnt, notes, state) for name, rows in _groups(votes).items()]
+
+
+def _has_judges(project: Project, votes: Comparisons) -> bool:
+    """Whether judges voted."""
+    named = set(project.judges()["annotator_id"])
+    return votes.annotators is not None and bool(named & set(votes.annotators))
+
+
+def _by_judges(
+    project: Project, votes: Comparisons, settings: Mapping[str, Any], anchor: str | None, top: int, sure: float
+) -> tuple[pd.DataFrame, Stability, Learnt]:
+    """The table of all groups by people and judges."""
+    table = votes.to_table()
+    if "annotator_id" not in table:
+        raise InputError("a ranking with judges needs to know who voted; these votes do not say it.")
+    ranker = configured(AnchoredRanker, settings).fit(
+        *votes.xy(),
+        items=votes.items,
+        annotator=table["annotator_id"].to_numpy(),
+        judges=project.judges(),
+        sample_weight=table.get("weight"),
+        shown_left=table.get("shown_left_id"),
+    )
+    found = ranker.rank(anchor=anchor)
+    state = ranker.stability(top=top, sure=sure)
+    return found, state, Learnt(ranker.annotators_, ranker.judges_, ranker.slopes_)
 
 
 def _ranked(
@@ -90,20 +138,29 @@ def _ranked(
     top: int,
     sure: float,
     progress: Progress,
-) -> tuple[dict[str | None, pd.DataFrame], Stability, pd.DataFrame | None]:
+) -> tuple[dict[str | None, pd.DataFrame], Stability, Learnt]:
     """The table of each group, how settled they are, and what was learnt of the voters."""
     groups = _groups(votes)
     if method == "bradley_terry" and project.marks():
         raise InputError(
             "a Bradley–Terry ranking learns from votes alone, and there are scores beside them. Use --method model."
         )
+    tables: dict[str | None, pd.DataFrame]
+    parts: Any
     if method != "bradley_terry":
-        model = task_of("pairs").train(project, dict(settings), progress)
-        table = model.rank(project.items(), anchor=anchor)
+        if method == "judges":
+            progress("ranking", 0, 1)
+            table, state, learnt = _by_judges(project, votes, settings, anchor, top, sure)
+            progress("ranking", 1, 1)
+        else:
+            model = trained(project, settings, progress)
+            table = model.rank(project.items(), anchor=anchor)
+            state = model.stability(project.items(), top=top, sure=sure)
+            learnt = Learnt(model.annotators_)
         parts = {None: table} if None in groups else dict(iter(table.groupby("group", sort=False)))
-        state = model.stability(project.items(), top=top, sure=sure)
-        return {name: part.reset_index(drop=True) for name, part in parts.items()}, state, model.annotators_
-    tables: dict[str | None, pd.DataFrame] = {}
+        tables = {name: part.reset_index(drop=True) for name, part in parts.items()}
+        return tables, state, learnt
+    tables = {}
     states = []
     for place, (name, rows) in enumerate(groups.items(), start=1):
         progress("ranking", place, len(groups))
@@ -114,7 +171,49 @@ def _ranked(
         tables[name] = ranker.rank(sure=1.0 - 0.05 / len(groups), anchor=own)
         states.append(GroupState(name, ranker.scores_.mean + ranker.scores_.draws))
     rng = np.random.default_rng(0)
-    return tables, stability(states, top=top, sure=sure, n_votes=votes.n_votes, rng=rng), None
+    return tables, stability(states, top=top, sure=sure, n_votes=votes.n_votes, rng=rng), Learnt()
+
+
+def best_comments(
+    project: Project,
+    *,
+    label: str | None = None,
+    saved: SavedModel | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress = lambda what, done, total: None,
+) -> pd.DataFrame:
+    """The comments of each question by the probability of ``label``, those that people gave it first.
+
+    Returns ``group_id, question, rank, item_id, probability, given, text``. Without ``label`` it is the one whose name
+    says that a comment is good; without a saved model one is trained on the project.
+    """
+    if project.kind != "threads":
+        raise InputError(f"the best comments are those of threads; this project is of {project.kind}.")
+    task = task_of("threads")
+    model = trained(project, settings or {}, progress) if saved is None else saved.model
+    known = [str(name) for name in model.classes_]
+    label = next((name for name in known if name.lower() in _GOOD), None) if label is None else label
+    if label not in known:
+        said = "none of them says that it is the good one" if label is None else f"got {label!r}"
+        raise InputError(f"the label of the best comments is one of {', '.join(known)}; {said}. Name it with --label.")
+    table = task.predict(model, project) if saved is None else saved.use(task.predict, project)
+    texts = project.frames()["items"].set_index("item_id")["text"]
+    best = pd.DataFrame(
+        {
+            "group_id": table["group_id"],
+            "question": table["group_id"].map(texts),
+            "item_id": table["item_id"],
+            "probability": table[f"p.{label}"],
+            "given": table["given"],
+            "text": table["item_id"].map(texts),
+        }
+    )
+    first = best["group_id"].map({name: place for place, name in enumerate(dict.fromkeys(best["group_id"]))})
+    order = np.lexsort((~best["given"], -best["probability"], first))
+    best = best.iloc[order].reset_index(drop=True)
+    best.insert(2, "rank", best.groupby("group_id", sort=False).cumcount() + 1)
+    best.attrs["label"] = label
+    return best
 
 
 def parse_top(text: str) -> int:
@@ -173,7 +272,7 @@ def _part(
     group: str | None,
     rows: np.ndarray[Any, Any],
     table: pd.DataFrame,
-    people: pd.DataFrame | None,
+    learnt: Learnt,
     notes: tuple[str, ...],
     state: Stability,
 ) -> Ranking:
@@ -186,10 +285,10 @@ def _part(
         notes = (*notes, "the votes come without texts, so that ids are ranked; import the texts beside them")
     table = table.drop(columns="group", errors="ignore").assign(text=text)
     undecided = int((inside.value == 0.5).sum())
-    return Ranking(group, table, _voters(inside, table, people), inside.n_votes, undecided, notes, state)
+    return Ranking(group, table, _voters(inside, table, learnt), inside.n_votes, undecided, notes, state, learnt)
 
 
-def _voters(votes: Comparisons, table: pd.DataFrame, people: pd.DataFrame | None) -> pd.DataFrame:
+def _voters(votes: Comparisons, table: pd.DataFrame, known_of: Learnt) -> pd.DataFrame:
     """How often each voter's decided votes agree with the ranking, and how often they are random, if learnt."""
     if votes.annotator is None or votes.annotators is None:
         return pd.DataFrame({"annotator_id": [], "n_votes": [], "agreement": []})
@@ -199,7 +298,11 @@ def _voters(votes: Comparisons, table: pd.DataFrame, people: pd.DataFrame | None
     known = (votes.value != 0.5) & (votes.annotator >= 0)
     frame = pd.DataFrame({"annotator_id": votes.annotators[votes.annotator[known]], "agrees": agrees[known]})
     tally = frame.groupby("annotator_id")["agrees"].agg(n_votes="size", agreement="mean").reset_index()
-    if people is None:
+    if len(known_of.judges):
+        is_judge = tally["annotator_id"].isin(known_of.judges["annotator"])
+        tally.insert(1, "kind", np.where(is_judge, "judge", "person"))
+    if known_of.people is None:
         return tally.sort_values(["agreement", "n_votes"], ascending=False).reset_index(drop=True)
-    learnt = people.drop(columns="n_votes").rename(columns={"annotator": "annotator_id"})
-    return tally.merge(learnt, on="annotator_id").sort_values(["error", "annotator_id"]).reset_index(drop=True)
+    learnt = known_of.people.drop(columns="n_votes").rename(columns={"annotator": "annotator_id"})
+    both = tally.merge(learnt, on="annotator_id", how="left" if len(known_of.judges) else "inner")
+    return both.sort_values(["error", "annotator_id"]).reset_index(drop=True)

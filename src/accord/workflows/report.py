@@ -36,6 +36,8 @@ def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str 
         title=title,
         sections=[_section(ranking) for ranking in rankings],
         stability=stability_sentences(rankings[0].stability) if rankings else [],
+        judges=rankings[0].learnt.judges.to_dict("records") if rankings else [],
+        slopes=rankings[0].learnt.sentences if rankings else [],
         facts={
             "texts": sum(len(ranking.table) for ranking in rankings),
             "votes": sum(ranking.n_votes for ranking in rankings),
@@ -237,7 +239,7 @@ def _section(ranking: Ranking) -> dict[str, Any]:
                 **row,
                 "percent": round(100 * row["agreement"]),
                 "n_votes": int(row["n_votes"]),
-                "random": _random(row) if "error" in row else "",
+                "random": _random(row) if row.get("error", float("nan")) >= 0 else "",
             }
             for row in ranking.voters.to_dict("records")
         ],
