@@ -277,7 +277,9 @@ def batch_growth(sizes=GROWTH):
     return points
 
 
-def bench_growth():
+def bench_growth(picture):
+    points = growth()
+    draw_growth(points, picture)
     return [
         *(
             row(
@@ -287,7 +289,7 @@ def bench_growth():
                 None,
                 f"peak {memory:.2f} GB",
             )
-            for m, spent, memory in growth()
+            for m, spent, memory in points
         ),
         *(
             row(f"belief propagation, threads of {m:.0e} edges in all", "none", spent, None, "")

@@ -30,10 +30,12 @@ class Studio:
             client.headers["authorization"] = f"Bearer {token}"
         return client
 
-    def person(self, *, password=None, **kwargs):
+    def person(self, *, password=None, may_create=True, **kwargs):
         stored = None if password is None else self.passwords.hash(password)
         with self.database.write() as connection:
-            return people.create_person(connection, f"person {next(_NUMBERS)}", password_hash=stored, **kwargs)
+            return people.create_person(
+                connection, f"person {next(_NUMBERS)}", password_hash=stored, may_create=may_create, **kwargs
+            )
 
     def project(self, owner, kind="pairs", n=6, **settings):
         with self.database.write() as connection:

@@ -11,19 +11,21 @@ from accord.store import judgements, projects, scores
 from accord.store.judgements import Judgement
 from accord.studio import worker as worker_module
 from accord.studio.limited import FailedError, Job, Limits, run
+from accord.studio.limited_work import Refitted
 from accord.studio.worker import Worker
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example
 
-QUICK = Limits(seconds=3.0, megabytes=200, cure="Split it.")
+QUICK = Limits(seconds=3.0, megabytes=200, cure="Split it.", patience=2.0)
+SHORT = Limits(seconds=2.0, megabytes=200, cure="Split it.", patience=150.0)
 PATIENT = Limits(seconds=300.0, megabytes=2_048, cure="Split it.")
 
 
 @pytest.mark.parametrize(
     "work, limits, sentence",
     [
-        (poison.hang, QUICK, "more than 3 seconds. Split it."),
-        (poison.burn, QUICK, "more than 3 seconds. Split it."),
+        (poison.hang, QUICK, "not done after 6 seconds. Split it."),
+        (poison.burn, SHORT, "more than 2 seconds of the processor. Split it."),
         (poison.grow, PATIENT, "more than 2,048 MB of memory. Split it."),
         (poison.large_matrix, PATIENT, "more than 2,048 MB of memory. Split it."),
         (poison.die, PATIENT, "ended with the code -9"),
@@ -113,6 +115,31 @@ def test_a_project_that_was_mended_is_fitted_and_the_failure_forgotten(place, mo
     assert until_idle(worker, 1) == [sick]
     with studio.database.read() as c:
         assert scores.get_failure(c, sick) is None
+
+
+def test_the_project_that_was_refitted_longest_ago_comes_first(place):
+    _, _, worker, sick, well = place
+    for first, second in ((sick, well), (well, sick)):
+        worker._not_before = {first: 1.0, second: 2.0}
+        assert worker._due() == [first, second]
+    assert worker._due()[0] == well
+    worker._not_before = {well: 3.0}
+    assert worker._due() == [sick, well], "one that was never refitted is before all others"
+
+
+def test_a_project_rests_as_long_as_its_refit_took_and_ten_seconds_at_most(place, monkeypatch):
+    _, _, worker, _, well = place
+    monkeypatch.setattr(worker_module.time, "monotonic", lambda: 100.0)
+    for seconds, until in ((2.0, 102.0), (500.0, 110.0)):
+        worker._finish(well, Ended(Refitted(40, seconds, False, None)))
+        assert worker._not_before[well] == until
+
+
+class Ended:
+    """A refit that is done."""
+
+    def __init__(self, value):
+        self.result = lambda: value
 
 
 def test_slow_projects_leave_room_for_a_quick_one_and_failed_ones_do_not_pile_up(place):

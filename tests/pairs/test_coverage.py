@@ -1,4 +1,4 @@
-"""Rankings keep what they say: a few runs of what ``benchmarks/coverage.py`` does with many.
+"""Rankings keep what they say: a few runs of what ``benchmarks/rankings.py`` does with many.
 
 The bounds are two-sided, and wide enough for the few runs: with 6 runs of 20 items a coverage of .90 has a standard
 error of about .03.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "coverage.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "rankings.py"))
 PROBLEMS = {problem.name: problem for base in SCRIPT["PROBLEMS"] for problem in base.variants()}
 
 

@@ -99,7 +99,7 @@ def test_sides_weights_and_scores_come_through_the_project(project):
         "other_id": [f"t{8 + k % 7}" for k in range(n)] + [None, None],
         "value": [str(k % 2) for k in range(n)] + ["4", "2"],
         "shown_left_id": [f"t{k % 8}" if k % 3 else f"t{8 + k % 7}" for k in range(n)] + [None, None],
-        "meta.weight": [0.5] * 10 + [None] * (n - 10) + [None, None],
+        "weight": [0.5] * 10 + [None] * (n - 10) + [None, None],
     }
     given = Project("pairs", project.item_table, with_schema(columns, JUDGEMENTS))
     votes = given.comparisons()

@@ -38,6 +38,35 @@ def always_dies(block, shared, rng):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def third_dies(block, shared, rng):
+    """Kill the worker that runs the block that starts with 2."""
+    if block[0] == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block.sum()
+
+
+class KillsTheSecond:
+    """Something to send that kills the second process in which it arrives."""
+
+    def __init__(self, folder):
+        self.folder, self.maker = str(folder), os.getpid()
+
+    def __setstate__(self, state):
+        self.__dict__ = state
+        if os.getpid() == self.maker:
+            return
+        Path(self.folder, str(os.getpid())).touch()
+        if len(list(Path(self.folder).iterdir())) == 2:
+            Path(self.folder, "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def slowly(block, shared, rng):
+    """So slow that every worker gets some."""
+    time.sleep(0.2)
+    return block.sum()
+
+
 def fails(block, shared, rng):
     raise ValueError("this block is bad")
 

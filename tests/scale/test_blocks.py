@@ -1,6 +1,7 @@
 import errno
 import sys
 import tempfile
+import threading
 
 import joblib
 import jobs
@@ -20,13 +21,12 @@ BLOCKS = [np.full(4, float(i)) for i in range(7)]
 @pytest.fixture(scope="module")
 def client():
     """A real cluster: a scheduler and two worker processes, which restart when they die."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
+
+    from accord.scale.cluster import local_cluster
 
     path = [entry for entry in sys.path if entry.endswith(("tests/scale", "src"))]
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
-        Client(cluster) as client,
-    ):
+    with local_cluster(2) as cluster, Client(cluster) as client:
         client.run(lambda: sys.path.extend(path))
         yield client
 
@@ -87,9 +87,29 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
     assert (tmp_path / "died-2").exists()
 
 
+@pytest.mark.parametrize("name", ["shared", "common"])
+def test_a_worker_that_dies_while_it_is_sent_something_holds_up_nobody(client, tmp_path, name):
+    """Dask tries for ever to copy something to a worker that is gone, if it was told to copy it to all."""
+    client.wait_for_workers(2)  # one may have been killed before
+    found = []
+    sent = {name: jobs.KillsTheSecond(tmp_path)}
+    thread = threading.Thread(
+        target=lambda: found.extend(map_blocks(jobs.slowly, BLOCKS, backend=client, **sent)), daemon=True
+    )
+    thread.start()
+    thread.join(180.0)
+    assert found == [block.sum() for block in BLOCKS]
+    assert (tmp_path / "killed").exists()
+
+
 def test_a_block_that_kills_every_worker_is_reported_in_one_sentence(client):
-    with pytest.raises(InputError, match="too little memory"):
+    with pytest.raises(InputError, match=r"block 0 was at work 2 times when its worker ended.*too little memory"):
         map_blocks(jobs.always_dies, BLOCKS[:1], backend=client, retries=1)
+
+
+def test_the_block_that_kills_its_worker_is_found_among_the_others(client):
+    with pytest.raises(InputError, match=r"block 2 was at work [1-9] times when its worker ended"):
+        map_blocks(jobs.third_dies, BLOCKS, backend=client, retries=0)
 
 
 def test_a_process_that_keeps_large_blocks_is_not_replaced():

@@ -100,4 +100,4 @@ def test_a_judge_does_not_see_the_owners_pages(studio):
     project = studio.project(owner)
     studio.join(project, judge, "judge")
     client = studio.client(judge)
-    assert [client.get(path).status_code for path in pages_of(project)] == [200, 200, 200, 403, 403]
+    assert [client.get(path).status_code for path in pages_of(project)] == [200, 403, 200, 403, 403]

@@ -31,6 +31,16 @@ def studio(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name by which the studio is reached, such as that of an HTTPS proxy."),
     ] = None,
+    backup: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write everything to a file and stop; a studio may run meanwhile."),
+    ] = None,
+    restore: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Fill an empty database from a backup, and stop.")
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a line of JSON for each request to a file; - is stderr.")
+    ] = None,
     label_studio: Annotated[
         str | None,
         typer.Option(metavar="PROJECT", help="Make a new secret address of a project, as a model for Label Studio."),
@@ -44,7 +54,7 @@ def studio(
     try:
         from accord.studio.server import Address, add_project, default_database, serve
     except ModuleNotFoundError as error:
-        raise MissingDependencyError(f"the studio needs {error.name}. Install accord[studio].") from error
+        raise MissingDependencyError(f"the studio needs {error.name}. Install accord-learn[studio].") from error
 
     if label_studio_model is not None and label_studio is None:
         raise InputError("--label-studio-model needs the project that it serves. Give --label-studio PROJECT too.")
@@ -52,6 +62,17 @@ def studio(
     if bool(files) != (ask is not None):
         raise InputError('texts and a question belong together: accord studio texts.txt --ask "Which is clearer?".')
     url = default_database(demo=demo) if database is None else database
+    if backup is not None or restore is not None:
+        from accord.studio.server import back_up_to, restore_from
+
+        if backup is not None and restore is not None:
+            raise InputError("--backup reads a database and --restore fills one; give one of them.")
+        done = back_up_to(url, backup) if backup is not None else restore_from(url, restore or Path())
+        rows = sum(done.values())
+        typer.echo(
+            f"{rows:,} rows of {len(done)} tables {'written to' if backup else 'restored from'} {backup or restore}."
+        )
+        return
     if files and ask is not None:
         typer.echo(f"{add_project(url, files, question=ask)} is a new project.")
 
@@ -73,4 +94,5 @@ def studio(
         hosts=allow_host or (),
         label_studio=label_studio,
         label_studio_model=label_studio_model,
+        log=log,
     )

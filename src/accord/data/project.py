@@ -77,6 +77,7 @@ JUDGEMENTS = pa.schema(
         ("propensity", pa.float64()),
         ("model_version", _CODED),
         ("source", _CODED),
+        ("weight", pa.float64()),  # of a vote: how many it stands for; 1 where there is none
     ]
 )
 LINKS = pa.schema(
@@ -85,7 +86,6 @@ LINKS = pa.schema(
 _SCHEMAS = {"items": ITEMS, "judgements": JUDGEMENTS, "links": LINKS, "annotators": ANNOTATORS}
 _OPTIONAL = "annotators"  # a table that only projects with judges have
 _MANIFEST = "project.json"
-_WEIGHT = "meta.weight"  # of votes: how many each stands for
 
 
 def with_schema(columns: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
@@ -132,7 +132,7 @@ class Project:
     kind : str
         The kind of judgement: pairs, threads, aspects, links or rationales.
     item_table, judgement_table, link_table : pyarrow.Table
-        With the schemas :data:`ITEMS`, :data:`JUDGEMENTS` and :data:`LINKS`.
+        With the schemas ``ITEMS``, ``JUDGEMENTS`` and ``LINKS``.
     settings : mapping
         What the tables do not say: ``n_ranks`` of aspect scores, ``labels`` in their order.
     source : str
@@ -164,6 +164,9 @@ class Project:
             raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {self.kind!r}.")
         for name, schema in _SCHEMAS.items():
             table = self.annotator_table if name == _OPTIONAL else self._tables[name]
+            if name == "judgements" and "weight" not in table.column_names:  # projects that were written before
+                table = table.append_column("weight", pa.nulls(table.num_rows, pa.float64()))
+                object.__setattr__(self, "judgement_table", table)
             missing = [entry.name for entry in schema if entry.name not in table.column_names]
             if missing:
                 raise InputError(f"the {name} of a project need the columns {', '.join(missing)}. Import them again.")
@@ -202,16 +205,15 @@ class Project:
         return Items.from_table(_without_empty(_frame(self.item_table), keep=["item_id"]))
 
     def comparisons(self) -> Comparisons:
-        """The votes (``pair`` judgements), with the side on which each text was shown and ``meta.weight`` if known."""
-        extra = [name for name in (_WEIGHT,) if name in self.judgement_table.column_names]
-        votes = self._judgements("pair", "item_id", "other_id", "value", "annotator_id", "shown_left_id", *extra)
+        """The votes (``pair`` judgements), with the side on which each text was shown and the weights, if known."""
+        votes = self._judgements("pair", "item_id", "other_id", "value", "annotator_id", "shown_left_id", "weight")
         items = self.items()
         annotator, annotators = _codes(votes.column("annotator_id"))
         left = _positions(votes.column("item_id"), items, what="left item")
         right = _positions(votes.column("other_id"), items, what="right item")
         weight = None
-        if extra and votes.column(_WEIGHT).null_count < votes.num_rows:
-            weight = pc.fill_null(pc.cast(votes.column(_WEIGHT), pa.float64()), 1.0).to_numpy()
+        if votes.column("weight").null_count < votes.num_rows:
+            weight = pc.fill_null(votes.column("weight"), 1.0).to_numpy()
         return Comparisons(
             items,
             left,

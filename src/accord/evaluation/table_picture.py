@@ -27,7 +27,7 @@ def draw_table(rows: Sequence[Row], path: str | Path) -> bool:
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
     except ImportError:
-        raise MissingDependencyError("pictures need matplotlib. Install accord[plot].") from None
+        raise MissingDependencyError("pictures need matplotlib. Install accord-learn[plot].") from None
     rows = [row for row in rows if not row.row.startswith("majority")]  # far from all the others
     metrics = _metrics(rows)
     curves = all("@" in row.row for row in rows)

@@ -32,6 +32,8 @@ __all__ = ["PairAnswers"]
 _OTHER_PAIRS = 200
 # Everything that is learnt is drawn together where there are at most so many items with votes and distinct votes.
 _MOST_SAMPLED, _MOST_ROWS = 256, 4_000
+# A ranking holds at most so many drawn scores at once; of very many items fewer draws are made, but at least so many.
+_MOST_DRAWN, _FEWEST_DRAWS = 15_000_000, 50
 _LEVEL = 0.9
 
 
@@ -300,6 +302,7 @@ class PairAnswers:
     def _group_draws(self, items: Items, n_draws: int) -> Iterator[tuple[str | None, IntArray, FloatArray]]:
         """Joint draws of the scores of each group: its name, the positions of its items, shape (n_draws, n_items)."""
         rng = np.random.default_rng(self.random_state)
+        n_draws = min(n_draws, max(_FEWEST_DRAWS, _MOST_DRAWN // max(items.n_items, 1)))
         drawn = self._draw(n_draws)
         whitened, scale = self.scorer_.draw(n_draws, rng) if drawn is None else (drawn.whitened, drawn.scale)
         for name, rows in self._group_rows(items).items():

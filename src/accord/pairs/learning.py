@@ -204,7 +204,7 @@ class PairLearning(PairAnswers, WithWorkers):
             found = self._guarded(found, x)
         self._keep(found, x if points is None else points, counts)
         if learn:
-            self._settle_voters(found)
+            self._settle_voters(found, counts)
 
     def _is_sparse(self, n_items: int) -> bool:
         """Whether there are no features, and too many items for anything as large as their square."""
@@ -240,10 +240,11 @@ class PairLearning(PairAnswers, WithWorkers):
         if found.voters is not None and self._comparisons.annotators is not None:
             self._beliefs = dict(zip(self._comparisons.annotators, found.voters.belief, strict=True))
 
-    def _settle_voters(self, found: Fit) -> None:
-        """Believe of the voters what the joint draws say, where there are any, and infer the scores once more.
+    def _settle_voters(self, found: Fit, counts: VoteCounts) -> None:
+        """Take the voters and the scale of the scores from the joint draws, where there are any, and infer once more.
 
-        Beliefs that were learnt in turn with the scores are surer than they should be where votes are few.
+        What was learnt in turn is surer than it should be where votes are few: random answers that are not seen as
+        such make the scores too small, and small scores make every voter look random.
         """
         people, draws = self._people, self._draw() if self._people is not None else None
         if people is None or draws is None or not isinstance(self.scorer_, Scorer):
@@ -252,9 +253,16 @@ class PairLearning(PairAnswers, WithWorkers):
         people = replace(people, belief=belief)
         self._people = people = replace(people, shares=people.expected_shares())
         votes = replace(found.votes, ballots=replace(found.votes.ballots, share=people.row_shares()))
-        posterior = infer(found.prior, votes, found.likelihood, sites=found.posterior.sites, tol=0.02)
+        scale = float(np.exp(np.log(draws.scale).mean()))
+        self._sampled = replace(draws, whitened=draws.whitened / scale, scale=draws.scale / scale)
+        self.theta_ = found.theta + np.where(self.kernel_.is_variance, 2.0 * np.log(scale), 0.0)
+        prior = replace(found.prior, root=scale * found.prior.root, design=scale * found.prior.design)
+        posterior = infer(prior, votes, found.likelihood, sites=found.posterior.sites, tol=0.02)
         self._posterior, self._votes, self.bound_ = posterior, votes, posterior.bound
-        self.scorer_ = replace(self.scorer_, mean=posterior.mean, factor=posterior.factor)
+        self.scorer_ = replace(
+            self.scorer_, theta=self.theta_, root=prior.root, mean=posterior.mean, factor=posterior.factor
+        )
+        self._memory = SiteMemory.of(counts, posterior.sites, votes.weight)
         if self._comparisons.annotators is not None:
             self._beliefs = dict(zip(self._comparisons.annotators, belief, strict=True))
 

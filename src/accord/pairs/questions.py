@@ -98,7 +98,10 @@ def candidate_pairs(
     n_items: int, groups: IntArray | None, limit: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Pairs of different items, inside one group where there are groups; at most ``limit``, drawn at random."""
-    members = [np.arange(n_items)] if groups is None else [np.flatnonzero(groups == g) for g in np.unique(groups)]
+    members = [np.arange(n_items)]
+    if groups is not None:
+        counts = np.unique(groups, return_counts=True)[1]
+        members = np.split(np.argsort(groups, kind="stable"), np.cumsum(counts)[:-1])
     sizes = np.array([rows.size * (rows.size - 1) // 2 for rows in members], dtype=np.int64)
     if sizes.sum() <= limit:
         pairs = [tuple(rows[side] for side in np.triu_indices(rows.size, 1)) for rows in members]

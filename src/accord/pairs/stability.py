@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtri
 
 from accord.data.pairs import Comparisons
 from accord.errors import InputError
@@ -17,9 +18,9 @@ __all__ = ["GroupState", "Stability", "pieces", "stability"]
 # A pair counts as settled when its order is this sure, and a ranking as stable when this share of its pairs is settled.
 _SURE, _SHARE = 0.9, 0.8
 _MOST_TEXTS = 400
-# The forecast looks at so many possible truths and items, and up to so many times the votes that there are.
-_TRUTHS, _ITEMS, _MOST_TIMES = 60, 40, 1000.0
-_ENOUGH_DRAWS = 800
+# The forecast takes so many possible truths, items around the end of the top, and looks up to so many times the votes.
+_TRUTHS, _ITEMS, _LOOKS, _MOST_TIMES = 200, 40, 142, 1000.0
+_ENOUGH_DRAWS, _ENOUGH_ERRORS = 800, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,9 @@ class Stability:
         Whether it is reached, also if the error of the draws is taken off. A probability given all votes holds
         whenever one looks, so that looking after every vote and stopping then does no harm.
     votes_left, votes_low, votes_high : float or None
-        Forecast of the votes still needed until then, if votes go on as they came, and the interval that holds their
-        number with a probability of 0.8; infinite where a thousand times the votes would not do.
+        Forecast of the votes still needed until then, if votes go on as they came: the number that is likeliest to be
+        right within a factor of two, and the interval that holds it with a probability of 0.8; infinite where a
+        thousand times the votes would not do.
     """
 
     settled: float
@@ -84,17 +86,23 @@ def stability(
         p_best *= top_probability(draws, order, 1)
         p = top_probability(draws, order, top)
         p_top *= p
-        # Draws of a chain are worth about half as many independent ones.
-        lower *= max(p - 1.645 * np.sqrt(2.0 * p * (1.0 - p) / len(draws)), 0.0)
+        lower *= float(_below(np.array(p), len(draws)))
         times.append(_times_needed(draws, top, 1.0 - (1.0 - sure) / len(states), rng))
     share = settled / n_pairs if n_pairs else 1.0
     reached = bool(lower >= sure)
     left: list[float | None] = [None, None, None]
     if not reached and times:
-        needed = np.max(times, axis=0)  # the last group to get there
-        more = (np.quantile(needed, (0.5, 0.1, 0.9), method="nearest") - 1.0) * n_votes
-        left = [float(max(value, 1.0)) if value < (_MOST_TIMES - 1.0) * n_votes else np.inf for value in more]
+        more = np.maximum((np.max(times, axis=0) - 1.0) * n_votes, 1.0)  # until the last group gets there
+        more[more >= (_MOST_TIMES - 1.0) * n_votes] = np.inf
+        # How many are needed spreads over orders of magnitude: the number that is likeliest right within a factor of 2.
+        near = [np.mean((more >= 0.5 * value) & (more <= 2.0 * value)) for value in more]
+        left = [float(value) for value in (more[np.argmax(near)], *np.quantile(more, (0.1, 0.9), method="nearest"))]
     return Stability(share, share >= _SHARE, p_best, top, p_top, sure, reached, *left)
+
+
+def _below(p: FloatArray, n_draws: int) -> FloatArray:
+    """A probability less the error of the draws it was counted in; those of a chain are worth half as many."""
+    return np.maximum(p - 1.645 * np.sqrt(2.0 * p * (1.0 - p) / n_draws), 0.0)
 
 
 def _settled(draws: FloatArray) -> tuple[float, int]:
@@ -111,33 +119,44 @@ def _settled(draws: FloatArray) -> tuple[float, int]:
     return float(np.mean(np.maximum(wins, 1.0 - wins) >= _SURE)), i.size
 
 
+def _enough(sure: float, n_draws: int) -> float:
+    """The share of draws at which a probability counts as reached, the error of the draws taken off."""
+    p = np.linspace(sure, 1.0, 2001)
+    return float(p[np.argmax(_below(p, n_draws) >= sure)])
+
+
 def _times_needed(draws: FloatArray, top: int, sure: float, rng: np.random.Generator) -> FloatArray:
     """How many times the votes it would take until the top is sure, for some possible truths, shape (n_truths,).
 
-    Each truth is a draw. After c times the votes the posterior is as wide as now divided by √c, and its mean has moved
-    from where it is towards the truth; the least c is looked for at which the mean's top has the wanted probability.
+    Each truth is a draw. With c times the votes the posterior is N(seen, Σ/c), and what is seen wanders towards the
+    truth: seen = (mean + (c − 1) truth + Σ^½ B(c − 1)) / c with a Brownian motion B. The first c is looked for at which
+    the top has the wanted probability, because that is when somebody who looks often stops.
     """
-    order = ranking_order(draws)[: max(_ITEMS, 2 * top)]
-    part = draws[:, order]
-    if top >= part.shape[1]:
+    ranked = ranking_order(draws)
+    if top >= ranked.size:
         return np.ones(_TRUTHS)
-    errors = (part - part.mean(axis=0))[:300]
-    grid = np.geomspace(1.0, _MOST_TIMES, 40)
-    found = np.full(_TRUTHS, _MOST_TIMES)
-    truths, noises = rng.integers(0, len(part), (2, _TRUTHS))
-    mean = part.mean(axis=0)
+    first = max(0, top - _ITEMS // 2)
+    part, top = draws[:, ranked[first : top + _ITEMS // 2]], top - first
+    mean, wanted = part.mean(axis=0), _enough(sure, len(draws))
     noise = part - mean
+    grid = np.geomspace(1.0, _MOST_TIMES, _LOOKS)
+    steps = np.sqrt(np.diff(grid))[:, None] * noise[rng.integers(0, len(part), (_TRUTHS, _LOOKS - 1))]
+    wander = np.concatenate([np.zeros((_TRUTHS, 1, mean.size)), np.cumsum(steps, axis=1)], axis=1)
+    truth = part[rng.integers(0, len(part), _TRUTHS)][:, None, :]
+    seen = (mean + (grid - 1.0)[:, None] * truth + wander) / grid[:, None]  # (n_truths, n_looks, n_items)
+    # No top is surer than the order of its last item and the next one.
+    order = np.argsort(-seen, axis=2)
+    last, following = order[:, :, top - 1], order[:, :, top]
+    covariance = np.cov(noise.T)
+    spread = np.sqrt(covariance[last, last] + covariance[following, following] - 2.0 * covariance[last, following])
+    gap = np.take_along_axis(seen, last[:, :, None], 2) - np.take_along_axis(seen, following[:, :, None], 2)
+    possible = gap[:, :, 0] * np.sqrt(grid) >= ndtri(wanted) * spread
+    found, errors = np.full(_TRUTHS, _MOST_TIMES), noise[:_ENOUGH_ERRORS]
     for k in range(_TRUTHS):
-        low, high = 0, grid.size - 1
-        while low <= high:  # the probability grows with c, up to the noise of few draws
-            middle = (low + high) // 2
-            c = grid[middle]
-            # N(mean, Σ) and c − 1 times the votes about the truth: N(seen, Σ/c)
-            seen = mean + (1.0 - 1.0 / c) * (part[truths[k]] - mean) + np.sqrt(c - 1.0) / c * noise[noises[k]]
-            if top_probability(seen + errors / np.sqrt(c), np.argsort(-seen), top) >= sure:
-                found[k], high = c, middle - 1
-            else:
-                low = middle + 1
+        for look in np.flatnonzero(possible[k]):
+            if top_probability(seen[k, look] + errors / np.sqrt(grid[look]), order[k, look], top) >= wanted:
+                found[k] = grid[look]
+                break
     return found
 
 
@@ -150,10 +169,7 @@ def pieces(votes: Comparisons) -> int:
     n = items.n_items
     graph = coo_matrix((np.ones(votes.n_votes), (votes.left, votes.right)), shape=(n, n))
     _, component = connected_components(graph, directed=False)
-    if items.groups is None:
-        return int(len(np.unique(component)) - 1) if n else 0
-    missing = 0
-    for group in {str(name) for name in items.groups}:
-        inside = np.array([str(name) == group for name in items.groups])
-        missing += len(np.unique(component[inside])) - 1
-    return missing
+    group = np.zeros(n, dtype=np.int64)
+    if items.groups is not None:
+        group = np.unique(np.array([str(name) for name in items.groups]), return_inverse=True)[1]
+    return int(np.unique(group * max(n, 1) + component).size - np.unique(group).size)

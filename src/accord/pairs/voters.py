@@ -22,8 +22,8 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["RATES", "SHARES_PRIOR", "Voters", "majority", "majority_answer"]
 
 RATES = (0.0, 0.1, 0.3, 0.6, 1.0)
-# Worth five voters, four of them attentive.
-SHARES_PRIOR = np.array([4.0, 0.25, 0.25, 0.25, 0.25])
+# Worth almost five voters, four of them attentive; of the others most answer at random always.
+SHARES_PRIOR = np.array([4.0, 0.1, 0.1, 0.1, 0.5])
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,7 +139,7 @@ def open_blocks(
     retries : int
         How often a block is tried again after its worker died.
     common : object, optional
-        What all blocks need in every run; sent to every worker once.
+        What all blocks need in every run; each worker gets it once.
     keep : bool
         Whether workers keep what they loaded for the next run. Without it a block is loaded for each run and let go
         after it, so that memory does not grow with the number of blocks.
@@ -181,7 +181,7 @@ def _make(backend: Any, blocks: list[Any], n_workers: int | None, retries: int, 
 
 def missing_dask(error: ModuleNotFoundError) -> MissingDependencyError:
     """What to say where Dask, which only clusters need, is not installed."""
-    return MissingDependencyError(f"a cluster needs {error.name}. Install accord[dask].")
+    return MissingDependencyError(f"a cluster needs {error.name}. Install accord-learn[dask].")
 
 
 def map_blocks(
@@ -189,7 +189,7 @@ def map_blocks(
 ) -> list[Any]:
     """Run ``function(block, shared, rng)`` once a block; results in the order of the blocks.
 
-    The options are those of :func:`open_blocks`.
+    The options are those of :func:`~accord.scale.blocks.open_blocks`.
     """
     with open_blocks(blocks, **options) as opened:
         return opened.map(function, shared, seed=seed)

@@ -1,13 +1,16 @@
 """Blocks on a Dask cluster: one of this machine's own, or one that is running already.
 
-Each block is put on a worker once and stays there; what all blocks need is sent to every worker once a run. A worker
-that dies takes its blocks with it: they are put on another worker and tried again.
+Each block is put on a worker once and stays there; what all blocks need is sent to one worker once a run, and the
+others fetch it from each other when they first need it. A worker that dies takes its blocks with it: they are put on
+another worker and tried again.
+
+Nothing is sent to all workers at once (``broadcast``): Dask's scheduler then tries for ever to reach a worker that died
+meanwhile, and lets nobody else copy anything.
 """
 
 import pickle
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
@@ -15,12 +18,13 @@ from functools import cache
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, as_completed
+from distributed import Client, LocalCluster, as_completed, get_worker
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from accord.errors import InputError
+from accord.scale.losses import Losses
 from accord.scale.serial import load, work
 
 __all__ = ["DaskBackend", "connect", "local_cluster"]
@@ -28,8 +32,9 @@ __all__ = ["DaskBackend", "connect", "local_cluster"]
 _LOST = (KilledWorker, CancelledError, FutureCancelledError, CommClosedError)
 # What sending may raise when a worker dies meanwhile; the KeyError is the scheduler's, which has just forgotten it.
 _FLAWS = (*_LOST, OSError, TimeoutError, KeyError)
-_MAX_LOSSES = 50
-_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds; a worker that starts again takes some
+_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # seconds, for what could not be sent
+_TOLD = 0.1  # seconds in which a worker's message reaches the scheduler
+_DONE = " done"
 
 
 @cache
@@ -53,18 +58,22 @@ def _settled(value: Any) -> Any:
 _common: dict[str, Any] = {}
 
 
-def _work(function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int) -> Any:
+def _work(
+    function: Callable[..., Any], block: Any, name: str, common: Any, shared: Any, seed: int, mark: str | None
+) -> Any:
     _threads_to_one()
+    if mark is not None:  # lost before: say that it begins and ends, so that it is known whether it ends its worker
+        get_worker().log_event(name, mark)
+        time.sleep(_TOLD)
     held = _common.get(name)
     if common is not None and held is None:
         held = _settled(common)
         _common.clear()
         _common[name] = held
-    return work(function, block, held, _settled(shared), seed)
-
-
-def _is_lost(future: Any) -> bool:
-    return future is not None and future.status != "finished"
+    result = work(function, block, held, _settled(shared), seed)
+    if mark is not None:
+        get_worker().log_event(name, f"{mark}{_DONE}")
+    return result
 
 
 def connect(address: str) -> Client:
@@ -81,9 +90,11 @@ def connect(address: str) -> Client:
 @contextmanager
 def local_cluster(n_workers: int | None) -> Iterator[LocalCluster]:
     """A scheduler and worker processes on this machine; a worker that dies is started again, however often."""
-    # Dask looks at a place some seconds after a death and gives it up if another death has just left it empty.
+    # Dask looks at a place some seconds after a death and gives it up if another death has just left it empty. Work
+    # that was on a worker that died comes back here at once, where it is known what else was lost.
+    settings = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.scheduler.allowed-failures": 0}
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
@@ -114,7 +125,7 @@ class DaskBackend:
         """Put blocks on workers, round robin; a loader that is used once travels with its task and needs no place."""
         data = [place for place in which if not callable(self._blocks[place])]
         if data:
-            futures = self._scatter([self._blocks[place] for place in data], broadcast=False)
+            futures = self._scatter([self._blocks[place] for place in data])
             for place, future in zip(data, futures, strict=True):
                 self._places[place] = self._client.submit(_settled, future, pure=False, retries=self._retries)
         for place in which:
@@ -123,22 +134,20 @@ class DaskBackend:
 
     def _send_common(self) -> None:
         if self._common is not None:
-            self._sent_common = self._scatter(self._common, broadcast=True)
+            (self._sent_common,) = self._scatter([self._common])
 
     def run(
         self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
     ) -> Iterator[tuple[int, Any]]:
         """Results as they come; a block whose worker died is tried again."""
-        sent = self._share(shared)
-        # How often a block was lost: at all, and since any block was done. A block is lost when its worker dies; not
-        # every block on that worker is to blame; one to blame is lost again and again while nothing else gets done.
-        lost, fruitless = Counter[int](), Counter[int]()
+        sent, run = self._share(shared), uuid.uuid4().hex
+        losses, workers = Losses(self._retries, "worker"), self._workers()
 
         def submit(place: int) -> Any:
             held = self._places[place]
             return self._client.submit(
                 _work, function, self._blocks[place] if held is None else held, self._name, self._sent_common, sent,
-                seeds[place], pure=False, retries=self._retries,
+                seeds[place], f"{run}-{place}" if losses.again(place) else None, pure=False, retries=self._retries,
             )  # fmt: skip
 
         waiting = {submit(place): place for place in which}
@@ -149,42 +158,66 @@ class DaskBackend:
                 try:
                     result = future.result()
                 except _LOST as error:
-                    lost[place] += 1
-                    fruitless[place] += 1
-                    if fruitless[place] > self._retries or lost[place] > _MAX_LOSSES:
-                        raise InputError(
-                            f"block {place} was lost with its worker {lost[place]} times; the workers may have too "
-                            "little memory. Give them more, or make the blocks smaller."
-                        ) from error
-                    time.sleep(_PAUSES[min(fruitless[place], len(_PAUSES)) - 1])
+                    here = self._workers() or workers
+                    losses.ended(len(workers - here))
+                    workers = here
+                    try:
+                        pause = losses.lose(place, self._cut_off(f"{run}-{place}"))
+                    except InputError as refusal:
+                        raise refusal from error
+                    time.sleep(pause)
                     self._put([place])
-                    if _is_lost(self._sent_common):
+                    if self._is_lost(self._sent_common):
                         self._send_common()
-                    if _is_lost(sent):
+                    if self._is_lost(sent):
                         sent = self._share(shared)
                     again = submit(place)
                     waiting[again] = place
                     completed.add(again)
                     continue
-                fruitless.clear()
+                losses.done()
                 yield place, result
         finally:
             if waiting:  # stopped half-way: nobody waits for these any more
                 self._client.cancel(list(waiting))
 
-    def _share(self, shared: Any) -> Any:
-        """What a run shares, on every worker; nothing needs no place."""
-        return None if shared is None else self._scatter(shared, broadcast=True)
+    def _workers(self) -> frozenset[str]:
+        """The workers that the scheduler knows of; none where it does not answer now."""
+        try:
+            return frozenset(self._client.nthreads())
+        except _FLAWS:
+            return frozenset()
 
-    def _scatter(self, value: Any, *, broadcast: bool) -> Any:
-        """Send something to one worker or to all; where one dies meanwhile, again."""
+    def _cut_off(self, mark: str) -> int:
+        """How often a block that was lost before said that it begins, and not that it is done."""
+        try:
+            told = [said for _, said in self._client.get_events(self._name)]
+        except _FLAWS:
+            return 0
+        return told.count(mark) - told.count(f"{mark}{_DONE}")
+
+    def _share(self, shared: Any) -> Any:
+        """What a run shares, on a worker; nothing needs no place."""
+        return None if shared is None else self._scatter([shared])[0]
+
+    def _is_lost(self, future: Any) -> bool:
+        """Whether no worker has something that was sent; the client itself may not have heard of it."""
+        if future is None:
+            return False
+        try:
+            return not self._client.who_has([future]).get(future.key)
+        except _FLAWS:
+            return True
+
+    def _scatter(self, values: list[Any]) -> list[Any]:
+        """Send each of some values to a worker, in turn; where one dies meanwhile, again."""
         for pause in _PAUSES:
             try:
-                return self._client.scatter(value, broadcast=broadcast, hash=False)
+                return list(self._client.scatter(values, hash=False))
             except _FLAWS:
                 time.sleep(pause)
         try:
-            return self._client.scatter(value, broadcast=broadcast, hash=False)
+            return list(self._client.scatter(values, hash=False))
         except _FLAWS as error:
             raise InputError(
                 f"the cluster has no worker that answers ({type(error).__name__}). Start workers, and run this again."

@@ -6,8 +6,11 @@ yet is run again.
 """
 
 import math
+import re
 import shutil
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from joblib.externals.loky import process_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from accord.errors import InputError
+from accord.scale.losses import Losses
 from accord.scale.serial import load, work
 
 __all__ = ["JoblibBackend", "run_each"]
@@ -60,6 +64,11 @@ def run_each(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]],
     return iter(Parallel(n_jobs=n_jobs, return_as="generator")(tasks))
 
 
+def _exit_codes(error: BaseException) -> str:
+    """How processes ended, as loky says it: ``SIGKILL(-9)``."""
+    return ", ".join(sorted(set(re.findall(r"[A-Z]+\(-?\d+\)", str(error)))))
+
+
 def _fetched(folder: str, name: str, keep: bool) -> Any:
     global _held_of
     if _held_of != folder:
@@ -96,29 +105,36 @@ class JoblibBackend:
         self, function: Callable[..., Any], shared: Any, seeds: Sequence[int], which: Sequence[int]
     ) -> Iterator[tuple[int, Any]]:
         """Results as they come."""
-        waiting = dict.fromkeys(which)
-        for trial in range(self._retries + 1):
+        waiting, losses = dict.fromkeys(which), Losses(self._retries, "process")
+        # A process that ends takes all others with it. If nothing was done meanwhile, blocks run one at a time, until
+        # one is done: then it is known which block was at work.
+        alone, at_work = False, Counter[int]()
+        while waiting:
+            given = list(waiting)[:1] if alone else list(waiting)
             tasks = (
                 delayed(_numbered)(
                     place, function, self._folder, self._loaders[place], self._common, shared, seeds[place], self._keep
                 )
-                for place in list(waiting)
+                for place in given
             )
-            parallel = Parallel(
-                n_jobs=self._n_workers, backend="loky", inner_max_num_threads=1, return_as="generator_unordered"
-            )
+            # With one process joblib would work in this one.
+            n_jobs = 2 if alone else self._n_workers
+            parallel = Parallel(n_jobs=n_jobs, backend="loky", inner_max_num_threads=1, return_as="generator_unordered")
             try:
+                before, alone = alone, True
                 for place, result in parallel(tasks):
+                    alone = False
                     del waiting[place]
+                    losses.done()
                     yield place, result
             except TerminatedWorkerError as error:
-                if trial == self._retries:
-                    raise InputError(
-                        f"block {next(iter(waiting))} was lost with its process {trial + 1} times; there may be too "
-                        "little memory. Use fewer workers, or make the blocks smaller."
-                    ) from error
-            if not waiting:
-                return
+                at_work[given[0]] += before
+                losses.ended(1)
+                try:
+                    pause = losses.lose(given[0], at_work[given[0]], _exit_codes(error))
+                except InputError as refusal:
+                    raise refusal from error
+                time.sleep(pause)
 
     def close(self) -> None:
         """Remove what was written; the processes end by themselves when they are no longer used."""

@@ -58,6 +58,15 @@ class Database:
             connection.commit()  # after a rollback the driver would forget the statements it has prepared
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection that sees the database as it is now, for as long as it is read."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:  # a read of SQLite is one by itself
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction: all of it is kept when the block ends well, none of it otherwise."""
         with self.engine.connect() as connection:
@@ -142,7 +151,7 @@ def open_database(url: str, *, pool_size: int = 20, upgrade: bool = True) -> Dat
             event.listen(engine, "connect", _on_postgres_connect)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise MissingDependencyError(
-            f"PostgreSQL needs the psycopg driver ({error}). Install accord[postgres] and use postgresql+psycopg://…"
+            f"PostgreSQL needs the psycopg driver ({error}). Install accord-learn[postgres] and use postgresql+psycopg://…"
         ) from error
     database = Database(engine)
     shown = parsed.render_as_string(hide_password=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import Connection, Select, String, and_, bindparam, cast, exists, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
@@ -19,17 +19,23 @@ from accord.store.tables import items, judgements, people
 
 __all__ = [
     "Judgement",
+    "Wanted",
     "append",
+    "choices_used",
     "count_of",
     "effective",
     "export_rows",
+    "history",
     "is_stored",
     "labels_of",
     "last_of",
+    "n_people",
     "newest",
     "of_text",
     "pairs_of",
     "rows_after",
+    "settled_texts",
+    "standing_of",
     "stored_rows",
     "undo",
     "votes_per_item",
@@ -123,6 +129,90 @@ def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield values[start : start + _BATCH]
 
 
+_taken_back = judgements.alias("taken_back")
+# A judgement counts if it is not an undo and was not undone.
+_COUNTS = and_(
+    judgements.c.kind != "undo",
+    ~exists().where(
+        _taken_back.c.project_id == judgements.c.project_id,
+        _taken_back.c.undoes.is_not(None),  # so that the index of the few is used
+        _taken_back.c.undoes == judgements.c.request_id,
+    ),
+)
+
+
+def standing_of(connection: Connection, project_id: int, person_id: int, item: int) -> str | None:
+    """The request of the person's newest answer about one text alone that was not undone, or ``None``."""
+    query = effective(project_id, judgements.c.request_id).order_by(None).order_by(judgements.c.id.desc()).limit(1)
+    theirs = (judgements.c.person_id == person_id, judgements.c.item == item, judgements.c.other.is_(None))
+    by_owner = judgements.c.source == "adjudication"  # settles a disagreement, and is changed there
+    return connection.execute(query.where(*theirs, judgements.c.part == 0, ~by_owner)).scalar()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which answers are listed: one person's, chosen in one way, between two moments, before a row; undone ones too."""
+
+    person_id: int | None = None
+    strategy: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    before: int | None = None
+    undone: bool = False
+
+
+def n_people(connection: Connection, project_id: int, item: int, other: int | None) -> int:
+    """How many people have answered a question about some texts, in either order; a skip is no answer."""
+    there = and_(judgements.c.item == item, judgements.c.other.is_not_distinct_from(other))
+    back = and_(judgements.c.item == other, judgements.c.other == item)
+    answered = judgements.c.kind.in_(("pair", "label", "score"))
+    query = effective(project_id, func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String)))
+    people_ = query.order_by(None).where(or_(there, back), answered, judgements.c.source != "adjudication").distinct()
+    return len(connection.execute(people_).all())
+
+
+def settled_texts(connection: Connection, project_id: int, keys: Iterable[int]) -> dict[tuple[int, int | None], Any]:
+    """The answers by which owners have settled questions about some texts, by their texts, the newest of each."""
+    query = effective(project_id).where(
+        judgements.c.source == "adjudication",
+        or_(judgements.c.item.in_(list(keys)), judgements.c.other.in_(list(keys))),
+    )
+    return {(row.item, row.other): row for row in connection.execute(query)}
+
+
+def history(connection: Connection, project_id: int, wanted: Wanted, *, limit: int) -> list[list[Any]]:
+    """Answers, newest first, each as its rows with the name of its person and whether it was undone."""
+    is_undone = exists().where(
+        _taken_back.c.project_id == judgements.c.project_id,
+        _taken_back.c.undoes.is_not(None),
+        _taken_back.c.undoes == judgements.c.request_id,
+    )
+    query = select(judgements.c.request_id).where(
+        judgements.c.project_id == project_id, judgements.c.part == 0, judgements.c.kind != "undo"
+    )
+    if not wanted.undone:
+        query = query.where(~is_undone)
+    if wanted.person_id is not None:
+        query = query.where(judgements.c.person_id == wanted.person_id)
+    if wanted.strategy:
+        query = query.where(judgements.c.strategy == wanted.strategy)
+    if wanted.since is not None:
+        query = query.where(judgements.c.created_at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(judgements.c.created_at < wanted.until)
+    if wanted.before is not None:
+        query = query.where(judgements.c.id < wanted.before)
+    names = list(connection.execute(query.order_by(judgements.c.id.desc()).limit(limit)).scalars())
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    columns = select(judgements, people.c.name.label("person_name"), is_undone.label("is_undone"))
+    found = columns.outerjoin(people, people.c.id == judgements.c.person_id).order_by(judgements.c.part)
+    for row in connection.execute(
+        found.where(judgements.c.project_id == project_id, judgements.c.request_id.in_(names))
+    ):
+        parts[row.request_id].append(row)
+    return list(parts.values())
+
+
 def undo(connection: Connection, project_id: int, person_id: int, *, request_id: str, undoes: str) -> None:
     """Take back an answer of the same person; the answer stays stored and no longer counts."""
     theirs = connection.execute(
@@ -144,18 +234,6 @@ def undo(connection: Connection, project_id: int, person_id: int, *, request_id:
     )
 
 
-_taken_back = judgements.alias("taken_back")
-# A judgement counts if it is not an undo and was not undone.
-_COUNTS = and_(
-    judgements.c.kind != "undo",
-    ~exists().where(
-        _taken_back.c.project_id == judgements.c.project_id,
-        _taken_back.c.undoes.is_not(None),  # so that the index of the few is used
-        _taken_back.c.undoes == judgements.c.request_id,
-    ),
-)
-
-
 def effective(project_id: int, *columns: Any) -> Select[Any]:
     """A query for the judgements of a project that were not undone, in the order in which they came."""
     return (
@@ -169,7 +247,11 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     """The newest answers of a person that were not undone, newest first, the first row of each."""
     query = effective(project_id).order_by(None).order_by(judgements.c.id.desc())
     return list(
-        connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.part == 0).limit(limit))
+        connection.execute(
+            query.where(
+                judgements.c.person_id == person_id, judgements.c.part == 0, judgements.c.source != "adjudication"
+            ).limit(limit)
+        )
     )
 
 
@@ -180,10 +262,27 @@ def labels_of(connection: Connection, project_id: int, person_id: int) -> dict[i
     return {row.item: row.label for row in rows}
 
 
-def of_text(connection: Connection, project_id: int, key: int, *, limit: int = 500) -> list[Any]:
-    """The judgements about a text that were not undone, each with the name of its person."""
+def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:
+    """The labels, the aspects and the highest score that stored answers of a project use, undone ones too."""
+    here = judgements.c.project_id == project_id
+    labels = select(judgements.c.label).where(here, judgements.c.label.is_not(None)).distinct()
+    aspects = select(judgements.c.aspect).where(here, judgements.c.kind == "score").distinct()
+    highest = select(func.max(judgements.c.value)).where(here, judgements.c.kind == "score")
+    return {
+        "labels": sorted(connection.execute(labels).scalars()),
+        "aspects": sorted(name for name in connection.execute(aspects).scalars() if name is not None),
+        "highest": int(connection.execute(highest).scalar() or 0),
+    }
+
+
+def of_text(
+    connection: Connection, project_id: int, key: int, *, person_id: int | None = None, limit: int = 500
+) -> list[Any]:
+    """The judgements about a text that were not undone (all, or one person's), each with the name of its person."""
     query = effective(project_id, judgements, people.c.name.label("person_name"))
     query = query.outerjoin(people, people.c.id == judgements.c.person_id)
+    if person_id is not None:
+        query = query.where(judgements.c.person_id == person_id)
     return list(connection.execute(query.where(or_(judgements.c.item == key, judgements.c.other == key)).limit(limit)))
 
 

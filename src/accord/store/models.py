@@ -10,9 +10,10 @@ import json
 import os
 import struct
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from accord import __version__
 from accord.data.project import Project
@@ -34,6 +35,10 @@ _BROKEN = (
     zipfile.BadZipFile, struct.error, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError,
     RecursionError, NotImplementedError, RuntimeError, EOFError, OSError, MemoryError,
 )  # fmt: skip
+# What a model raises whose parts do not fit together, when it is used.
+_UNSOUND = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, AssertionError)
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,22 @@ class SavedModel:
     version: str
     settings: dict[str, Any]
     fingerprint: str
+
+    def use(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """``work(model, *arguments)``; a model whose parts do not fit together is refused in one sentence.
+
+        A file can be changed so that each part is right by itself. What follows from it shows when it is used.
+        """
+        try:
+            return work(self.model, *arguments)
+        except InputError:
+            raise
+        except _UNSOUND as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:300].rstrip(".")
+            raise InputError(
+                f"the model does not work on these data ({reason}). Its file is damaged, or was made for other data; "
+                "train it again."
+            ) from error
 
 
 def save_model(model: Any, path: str | Path, *, kind: str, project: Project | None = None) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from accord.errors import InputError
@@ -22,6 +22,7 @@ __all__ = [
     "Person",
     "accept_invite",
     "add_member",
+    "allow_creating",
     "count_people",
     "create_invite",
     "create_person",
@@ -39,6 +40,7 @@ __all__ = [
     "role_of",
     "secret",
     "set_password_hash",
+    "set_role",
     "start_session",
 ]
 
@@ -56,6 +58,7 @@ class Person:
     name: str
     is_admin: bool
     is_guest: bool = False  # of a demonstration: judges the examples and nothing else
+    may_create: bool = False  # projects
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ def create_person(
     password_hash: str | None,
     is_admin: bool = False,
     is_guest: bool = False,
+    may_create: bool = False,
 ) -> Person:
     """A new account; the name must not be taken."""
     name = name.strip()
@@ -107,13 +111,14 @@ def create_person(
     try:
         key = connection.execute(
             insert(people).values(
-                name=name, password_hash=password_hash, is_admin=is_admin, is_guest=is_guest, created_at=now()
+                name=name, password_hash=password_hash, is_admin=is_admin, is_guest=is_guest,
+                may_create=may_create or is_admin, created_at=now(),
             )
-        ).inserted_primary_key
+        ).inserted_primary_key  # fmt: skip
     except IntegrityError as error:
         raise InputError(f"a name belongs to one person; {name!r} is taken. Choose another.") from error
     assert key is not None
-    return Person(key[0], name, is_admin, is_guest)
+    return Person(key[0], name, is_admin, is_guest, may_create or is_admin)
 
 
 def get_person(connection: Connection, person_id: int) -> Person:
@@ -133,7 +138,7 @@ def password_hash_of(connection: Connection, name: str) -> tuple[Person, str | N
 
 
 def _person(row: Any) -> Person:
-    return Person(row.id, row.name, row.is_admin, row.is_guest)
+    return Person(row.id, row.name, row.is_admin, row.is_guest, row.may_create)
 
 
 def set_password_hash(connection: Connection, person_id: int, password_hash: str) -> None:
@@ -156,7 +161,7 @@ def start_session(connection: Connection, person_id: int) -> str:
 
 
 _HOLDER = (
-    select(people.c.id, people.c.name, people.c.is_admin, people.c.is_guest)
+    select(people.c.id, people.c.name, people.c.is_admin, people.c.is_guest, people.c.may_create)
     .join(sessions, sessions.c.person_id == people.c.id)
     .where(sessions.c.token_hash == bindparam("token"), sessions.c.expires_at > bindparam("moment"))
 )
@@ -287,6 +292,43 @@ def add_member(
             .where(memberships.c.project_id == project_id, memberships.c.person_id == person_id)
             .values(role=role)
         )
+    if role == "owner":
+        allow_creating(connection, person_id, True)
+
+
+def allow_creating(connection: Connection, person_id: int, allowed: bool) -> None:
+    """Say whether a person may make projects; whoever becomes an owner may."""
+    connection.execute(update(people).where(people.c.id == person_id).values(may_create=allowed))
+
+
+def set_role(connection: Connection, project_id: int, person_id: int, role: str) -> None:
+    """Raise or lower a member's role. A project keeps at least one owner."""
+    if role not in ROLES:
+        raise InputError(f"a role is one of {', '.join(ROLES)}; {role!r} is not.")
+    if role != "owner":
+        _check_other_owner(connection, project_id, person_id)
+    here = (memberships.c.project_id == project_id, memberships.c.person_id == person_id)
+    connection.execute(update(memberships).where(*here).values(role=role))
+    if role == "owner":
+        allow_creating(connection, person_id, True)
+    else:
+        _end_links(connection, project_id, person_id)
+
+
+def _check_other_owner(connection: Connection, project_id: int, person_id: int) -> None:
+    owners = connection.execute(
+        select(memberships.c.person_id).where(memberships.c.project_id == project_id, memberships.c.role == "owner")
+    ).scalars()
+    if set(owners) == {person_id}:
+        raise InputError("a project needs an owner; this person is the only one. Make somebody else owner first.")
+
+
+def _end_links(connection: Connection, project_id: int, person_id: int) -> None:
+    """End the links and the address for Label Studio that a person made in a project."""
+    connection.execute(delete(invites).where(invites.c.project_id == project_id, invites.c.created_by == person_id))
+    connection.execute(
+        delete(connections).where(connections.c.project_id == project_id, connections.c.created_by == person_id)
+    )
 
 
 def remove_member(connection: Connection, project_id: int, person_id: int) -> None:
@@ -295,18 +337,11 @@ def remove_member(connection: Connection, project_id: int, person_id: int) -> No
     The links that the person made and the one by which the person came stop working, and so does an address for Label
     Studio that the person made.
     """
-    owners = connection.execute(
-        select(memberships.c.person_id).where(memberships.c.project_id == project_id, memberships.c.role == "owner")
-    ).scalars()
-    if set(owners) == {person_id}:
-        raise InputError("a project needs an owner; this person is the only one. Make somebody else owner first.")
+    _check_other_owner(connection, project_id, person_id)
     here = (memberships.c.project_id == project_id, memberships.c.person_id == person_id)
     came_by = select(memberships.c.invite).where(*here, memberships.c.invite.is_not(None))
-    theirs = or_(invites.c.created_by == person_id, invites.c.token_hash.in_(came_by))
-    connection.execute(delete(invites).where(invites.c.project_id == project_id, theirs))
-    connection.execute(
-        delete(connections).where(connections.c.project_id == project_id, connections.c.created_by == person_id)
-    )
+    connection.execute(delete(invites).where(invites.c.project_id == project_id, invites.c.token_hash.in_(came_by)))
+    _end_links(connection, project_id, person_id)
     connection.execute(delete(memberships).where(*here))
 
 

@@ -9,12 +9,24 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, s
 
 from accord.errors import InputError
 from accord.store.people import Person, add_member, hash_token, now
-from accord.store.tables import audit, items, judgements, links, memberships, people, projects, sessions
+from accord.store.tables import (
+    annotators,
+    audit,
+    items,
+    judgements,
+    links,
+    memberships,
+    people,
+    projects,
+    questions,
+    sessions,
+)
 
 __all__ = [
     "Admission",
     "StoredItem",
     "StoredProject",
+    "add_annotators",
     "add_items",
     "add_links",
     "admit",
@@ -30,6 +42,7 @@ __all__ = [
     "get_item",
     "get_project",
     "groups_of",
+    "hide",
     "item_columns",
     "items_by_id",
     "items_by_key",
@@ -59,6 +72,7 @@ class StoredProject:
     guidelines: str
     settings: Mapping[str, Any]
     created_at: datetime
+    state: str = "active"  # or paused, archived
 
 
 @dataclass(frozen=True)
@@ -124,11 +138,17 @@ def remove_unfinished(connection: Connection, project_id: int | None = None, *, 
         unfinished = unfinished.where(projects.c.id == project_id)
     else:
         unfinished = unfinished.where(projects.c.created_at < now() - timedelta(hours=1))
-    for table in (judgements, links, items):
+    for table in (questions, judgements, links, items):
         some = select(table.c.id).where(table.c.project_id.in_(unfinished)).limit(most)
         if connection.execute(delete(table).where(table.c.id.in_(some))).rowcount:
             return True
     return connection.execute(delete(projects).where(projects.c.id.in_(unfinished))).rowcount > 0
+
+
+def hide(connection: Connection, project_id: int) -> None:
+    """Take a project out of everybody's sight, so that :func:`remove_unfinished` may remove it."""
+    connection.execute(update(projects).where(projects.c.id == project_id).values(is_ready=False))
+    connection.execute(delete(memberships).where(memberships.c.project_id == project_id))
 
 
 def adopt(connection: Connection, person_id: int) -> None:
@@ -140,7 +160,7 @@ def adopt(connection: Connection, person_id: int) -> None:
 
 
 def change_project(connection: Connection, project_id: int, **changes: Any) -> None:
-    """Change a project's name, question, guidelines or settings."""
+    """Change a project's name, question, guidelines, settings or state."""
     connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
 
 
@@ -157,6 +177,7 @@ _ADMIT = (
         people.c.name.label("person_name"),
         people.c.is_admin,
         people.c.is_guest,
+        people.c.may_create,
         memberships.c.role,
         projects,
     )
@@ -184,7 +205,7 @@ def admit(connection: Connection, token: str, project_id: int) -> Admission | No
     row = connection.execute(_ADMIT, {"token": hash_token(token), "project": project_id, "moment": now()}).first()
     if row is None:
         return None
-    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest)
+    person = Person(row.person_id, row.person_name, row.is_admin, row.is_guest, row.may_create)
     return Admission(person, row.role, None if row.role is None else _project(row))
 
 
@@ -200,7 +221,7 @@ def projects_of(connection: Connection, person_id: int) -> list[tuple[StoredProj
 
 
 def all_projects(connection: Connection) -> list[StoredProject]:
-    """Every project, oldest first."""
+    """Every project, archived ones too, oldest first."""
     return [
         _project(row) for row in connection.execute(select(projects).where(projects.c.is_ready).order_by(projects.c.id))
     ]
@@ -222,7 +243,9 @@ def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, 
 
 
 def _project(row: Any) -> StoredProject:
-    return StoredProject(row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at)
+    return StoredProject(
+        row.id, row.name, row.kind, row.question, row.guidelines, row.settings, row.created_at, row.state
+    )
 
 
 def add_items(connection: Connection, project_id: int, rows: Iterable[Mapping[str, Any]]) -> int:
@@ -272,6 +295,18 @@ def add_links(connection: Connection, project_id: int, rows: Sequence[Mapping[st
 def links_of(connection: Connection, project_id: int) -> list[Any]:
     """The links of a project, in their order."""
     return list(connection.execute(select(links).where(links.c.project_id == project_id).order_by(links.c.id)))
+
+
+def add_annotators(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append annotators (mappings with ``annotator_id, kind, family, model, cost``)."""
+    if rows:
+        connection.execute(insert(annotators), [{"project_id": project_id, **row} for row in rows])
+
+
+def annotators_of(connection: Connection, project_id: int) -> list[Any]:
+    """The annotators of a project, by their ids."""
+    mine = annotators.c.project_id == project_id
+    return list(connection.execute(select(annotators).where(mine).order_by(annotators.c.annotator_id)))
 
 
 def neighbours_of(connection: Connection, project_id: int, item_id: str, *, limit: int = 50) -> list[Any]:

@@ -8,17 +8,32 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    String,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from accord.errors import InputError
 from accord.store.judgements import effective
 from accord.store.people import now
 from accord.store.tables import items, judgements, questions
 
-__all__ = ["Question", "append", "close", "count_open", "hold", "lease", "least_judged", "refill"]
+__all__ = ["Question", "append", "close", "count_open", "held", "hold", "holds_any", "lease", "least_judged", "refill"]
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
+_FIRST = -1.0
 _LAST = 1e12  # behind every queue: rows that come and go would else lie before the ones that are looked for
 
 
@@ -68,7 +83,7 @@ def count_open(connection: Connection, project_ids: Iterable[int]) -> dict[int, 
 # Statements are built once: building them costs more than running them.
 _OF_PROJECT = questions.c.project_id == bindparam("project")
 _FREE = or_(questions.c.leased_until.is_(None), questions.c.leased_until < bindparam("moment"))
-_asked = judgements.alias("asked")
+_asked, _undo = judgements.alias("asked"), judgements.alias("undo")
 
 
 def _answered(question: Any) -> Any:
@@ -77,7 +92,10 @@ def _answered(question: Any) -> Any:
     One search for each order: with both in one, the index would be walked through all that the person answered.
     """
     item, other = question.c.item, question.c.other
-    theirs = and_(_asked.c.person_id == bindparam("person"), _asked.c.strategy.is_distinct_from("repeat"))
+    undone = exists().where(
+        _undo.c.project_id == _asked.c.project_id, _undo.c.undoes.is_not(None), _undo.c.undoes == _asked.c.request_id
+    )
+    theirs = and_(_asked.c.person_id == bindparam("person"), _asked.c.strategy.is_distinct_from("repeat"), ~undone)
     there = and_(_asked.c.item == item, _asked.c.other == other)
     back = and_(_asked.c.item == other, _asked.c.other == item)
     alone = and_(other.is_(None), _asked.c.item == item, _asked.c.other.is_(None))
@@ -135,18 +153,26 @@ def lease(
     return taken
 
 
-def least_judged(connection: Connection, project_id: int, person_id: int, *, limit: int) -> list[int]:
-    """The texts with the fewest judgements that the person has not judged; a thread's comments follow each other."""
+def least_judged(
+    connection: Connection, project_id: int, person_id: int, *, limit: int, overlap: int | None = None
+) -> list[int]:
+    """The texts that the fewest people judged, and not the person; a thread's comments follow each other.
+
+    With ``overlap`` those that as many people have judged are left out.
+    """
+    who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
     counts = (
-        select(judgements.c.item, func.count().label("n"))
+        select(judgements.c.item, func.count(who.distinct()).label("n"))
         .where(judgements.c.project_id == project_id, judgements.c.kind.in_(("label", "score", "skip")))
         .group_by(judgements.c.item)
         .subquery()
     )
     done = effective(project_id, judgements.c.item).order_by(None).where(judgements.c.person_id == person_id)
+    enough = func.coalesce(counts.c.n, 0) < overlap if overlap else true()
     rows = connection.execute(
         select(items.c.id)
         .outerjoin(counts, counts.c.item == items.c.id)
+        .where(enough)
         .where(items.c.project_id == project_id, items.c.id.not_in(done.where(judgements.c.item.is_not(None))))
         .order_by(func.coalesce(counts.c.n, 0), items.c.position)
         .limit(limit)
@@ -154,21 +180,47 @@ def least_judged(connection: Connection, project_id: int, person_id: int, *, lim
     return list(rows.scalars())
 
 
-def hold(connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any]) -> int:
-    """Put a question that was drawn for one person into the queue, already leased to that person; returns its key."""
+def hold(
+    connection: Connection, project_id: int, person_id: int, row: Mapping[str, Any], *, first: bool = False
+) -> int:
+    """Put a question that was drawn for one person into the queue, already leased to that person; returns its key.
+
+    With ``first`` it is the person's next one, before others that the person holds.
+    """
     key = connection.execute(
         insert(questions).values(
-            project_id=project_id, order_key=_LAST, leased_by=person_id, leased_until=now() + _LEASE, **row
+            project_id=project_id,
+            order_key=_FIRST if first else _LAST,
+            leased_by=person_id,
+            leased_until=now() + _LEASE,
+            **row,
         )
     ).inserted_primary_key
     assert key is not None
     return int(key[0])
 
 
-def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Put questions that were drawn without a model behind the queue; the rows are those of :func:`refill`."""
+def held(connection: Connection, project_id: int, person_id: int, item: int, other: int | None) -> int | None:
+    """The key of a question about some texts that a person holds, or ``None``."""
+    same = (questions.c.item == item, questions.c.other.is_not_distinct_from(other))
+    theirs = (questions.c.project_id == project_id, questions.c.leased_by == person_id)
+    return connection.execute(select(questions.c.id).where(*theirs, *same).limit(1)).scalar()
+
+
+def append(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]], *, first: bool = False) -> None:
+    """Put questions that were drawn without a model behind the queue (or before it); rows as in :func:`refill`."""
     if rows:
-        connection.execute(insert(questions), [{"project_id": project_id, "order_key": _LAST, **row} for row in rows])
+        place = {"project_id": project_id, "order_key": _FIRST if first else _LAST}
+        connection.execute(insert(questions), [{**place, **row} for row in rows])
+
+
+def holds_any(connection: Connection, project_id: int, person_id: int) -> bool:
+    """Whether a person holds a question of a project now."""
+    theirs = (questions.c.project_id == project_id, questions.c.leased_by == person_id)
+    return (
+        connection.execute(select(questions.c.id).where(*theirs, questions.c.leased_until > now()).limit(1)).first()
+        is not None
+    )
 
 
 def close(

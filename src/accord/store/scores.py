@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from accord.store.database import Database
 from accord.store.people import now
@@ -19,6 +19,7 @@ __all__ = [
     "failures_of",
     "get_failure",
     "get_scores",
+    "make_stale",
     "put_scores",
     "result_rows",
     "results_of",
@@ -147,6 +148,12 @@ def seen(connection: Connection) -> dict[int, int]:
     """The newest judgement that each project's results have seen."""
     rows = connection.execute(select(scores.c.project_id, scores.c.last_judgement))
     return {row.project_id: row.last_judgement for row in rows}
+
+
+def make_stale(connection: Connection, project_id: int) -> None:
+    """Say that a project has changed, so that its model is fitted again though nobody has answered."""
+    connection.execute(update(scores).where(scores.c.project_id == project_id).values(last_judgement=-1))
+    connection.execute(delete(failures).where(failures.c.project_id == project_id))
 
 
 def failed(connection: Connection, project_id: int, sentence: str) -> Failure:

@@ -26,9 +26,11 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "annotators",
     "audit",
     "connections",
     "failures",
+    "gold",
     "invites",
     "items",
     "judgements",
@@ -66,6 +68,7 @@ people = Table(
     Column("is_admin", Boolean, nullable=False, default=False),
     Column("created_at", _Time, nullable=False),
     Column("is_guest", Boolean, nullable=False, default=False, server_default=false()),  # of a demonstration
+    Column("may_create", Boolean, nullable=False, default=False, server_default=false()),  # projects
 )
 
 # What signs the pages' tokens; it outlives a restart, so that open pages stay good.
@@ -97,6 +100,7 @@ projects = Table(
     Column("created_by", ForeignKey("people.id")),
     Column("created_at", _Time, nullable=False),
     Column("is_ready", Boolean, nullable=False, default=True, server_default=true()),  # all of its import is stored
+    Column("state", String(10), nullable=False, default="active", server_default="active"),  # or paused, archived
 )
 
 memberships = Table(
@@ -150,6 +154,18 @@ links = Table(
     Column("kind", String(100)),
     Column("weight", Float),
     Column("context", Text),
+)
+
+# Who judged besides the studio's own people; programs are judges, which cannot sign in.
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("annotator_id", String(500), primary_key=True),
+    Column("kind", String(10), nullable=False),
+    Column("family", String(200)),
+    Column("model", String(200)),
+    Column("cost", Float),
 )
 
 _UNDOES = text("undoes IS NOT NULL")
@@ -242,6 +258,20 @@ failures = Table(
     Column("failed_at", _Time, nullable=False),
     Column("retry_at", _Time, nullable=False),
     Column("sentence", Text, nullable=False),
+)
+
+# Questions whose right answer an owner has said; they are mixed in among the others.
+gold = Table(
+    "gold",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("item", ForeignKey("items.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("other", ForeignKey("items.id", ondelete="CASCADE"), index=True),
+    Column("right", JSON, nullable=False),  # value, label, labels or scores, as in an answer
+    Column("reason", Text, nullable=False, default=""),
+    Column("created_by", ForeignKey("people.id")),
+    Column("created_at", _Time, nullable=False),
 )
 
 audit = Table(

@@ -1,6 +1,7 @@
 """The studio as an ASGI application."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,20 +17,26 @@ from accord.errors import InputError
 from accord.store import people as people_store
 from accord.store.database import Database, DatabaseGoneError
 from accord.store.writer import Reader, Writer
-from accord.studio.api import judge, label_studio, people, projects, results, sessions
+from accord.studio.api import judge, label_studio, life, people, projects, quality, results, sessions
 from accord.studio.context import StudioState, is_known
 from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
+from accord.studio.logs import RequestLog
+from accord.studio.pages import answers as answer_pages
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
 from accord.studio.pages import people as people_pages
+from accord.studio.pages import quality as quality_pages
 from accord.studio.pages import results as result_pages
+from accord.studio.pages import settings as settings_pages
 from accord.studio.pages.rendering import render
 from accord.studio.security import Passwords
+from accord.workflows.collecting.settings import ClosedError
 
 __all__ = ["create_app"]
 
 _STATIC = Path(__file__).parent / "static"
 _MEBIBYTE = 2**20
+_LARGE = re.compile(r"/api/(projects|uploads/look|projects/\d+/items)")  # where files are sent
 
 
 def create_app(
@@ -58,7 +65,7 @@ def create_app(
     """
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def lifetime(app: FastAPI) -> AsyncIterator[None]:
         yield
         app.state.studio.writer.close()
         app.state.studio.reader.close()
@@ -66,7 +73,7 @@ def create_app(
     app = FastAPI(
         title="Accord studio",
         version=__version__,
-        lifespan=life,
+        lifespan=lifetime,
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
@@ -87,15 +94,20 @@ def create_app(
         BodyLimit,
         most=2 * _MEBIBYTE,
         most_large=most_upload,
-        large_paths=("/api/projects", "/api/uploads/look"),
+        large_paths=_LARGE,
         is_known=lambda scope: is_known(Request(scope)),
     )
     app.add_middleware(SameSite, hosts=hosts)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestLog)
 
     @app.exception_handler(InputError)
     def bad_input(request: Request, error: InputError) -> Response:
         return JSONResponse({"detail": str(error)}, status_code=422)
+
+    @app.exception_handler(ClosedError)
+    def closed(request: Request, error: ClosedError) -> Response:
+        return JSONResponse({"detail": str(error)}, status_code=403)
 
     @app.exception_handler(RequestValidationError)
     def bad_request(request: Request, error: RequestValidationError) -> Response:
@@ -123,11 +135,11 @@ def create_app(
         sentence = str(error.detail)
         return render(request, "problem.html", status=error.status_code, sentence=sentence[:1].upper() + sentence[1:])
 
-    for module in (sessions, projects, judge, results, people, label_studio):
+    for module in (sessions, projects, life, judge, quality, results, people, label_studio):
         app.include_router(module.router, prefix="/api")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}/{token}", include_in_schema=False)
-    for page in (home, judge_pages, result_pages, people_pages):
+    for page in (home, judge_pages, result_pages, people_pages, settings_pages, answer_pages, quality_pages):
         app.include_router(page.router)
 
     @app.get("/health", tags=["health"])

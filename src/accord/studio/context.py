@@ -22,10 +22,12 @@ __all__ = [
     "COOKIE",
     "Access",
     "Account",
+    "Creator",
     "CurrentPerson",
     "Judge",
     "MaybePerson",
     "Owner",
+    "Reading",
     "Studio",
     "StudioState",
     "Viewer",
@@ -110,6 +112,11 @@ class Access:
     def may(self, role: str) -> bool:
         """Whether the person's role is at least ``role``."""
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    @property
+    def sees_results(self) -> bool:
+        """Whether the person may see what the model and others say: judges only once an owner has opened it."""
+        return self.role != "judge" or bool(self.project.settings.get("open"))
 
 
 def studio_of(request: Request) -> StudioState:
@@ -212,6 +219,15 @@ async def _account(visitor: CurrentPerson) -> Visitor:
 Account = Annotated[Visitor, Depends(_account)]  # somebody who is no guest
 
 
+async def _creator(visitor: Account) -> Visitor:
+    if not visitor.person.may_create:
+        raise HTTPException(403, "owners make projects; you are not one yet. Ask an owner of a project to allow it.")
+    return visitor
+
+
+Creator = Annotated[Visitor, Depends(_creator)]  # somebody who may make projects
+
+
 def _with_role(least: str) -> Callable[..., Any]:
     async def access(request: Request, project_id: Key) -> Access:
         found = await _look_up(request, lambda connection, session: projects.admit(connection, session, project_id))
@@ -230,5 +246,14 @@ def _with_role(least: str) -> Callable[..., Any]:
 
 
 Viewer = Annotated[Access, Depends(_with_role("viewer"))]
+
+
+async def _with_results(access: Viewer) -> Access:
+    if not access.sees_results:
+        raise HTTPException(403, "judges see the results once an owner of the project opens them; they are closed now.")
+    return access
+
+
+Reading = Annotated[Access, Depends(_with_results)]  # somebody who may see results
 Judge = Annotated[Access, Depends(_with_role("judge"))]
 Owner = Annotated[Access, Depends(_with_role("owner"))]

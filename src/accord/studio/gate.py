@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ipaddress
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -103,7 +104,7 @@ class BodyLimit:
     """Refuses a body that is larger than allowed, that stops coming, or that a stranger sends, before it is read.
 
     Bodies of a few kilobytes are read to know who sends them; of larger ones, and of files, the sender is asked for
-    first. Uploads of texts may be larger than other requests; their paths are told by ``large_paths``.
+    first. Uploads of texts may be larger than other requests; their paths match ``large_paths``.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class BodyLimit:
         *,
         most: int,
         most_large: int,
-        large_paths: tuple[str, ...],
+        large_paths: re.Pattern[str],
         is_known: Callable[[Scope], Awaitable[bool]],
         most_unasked: int = 16 * 1024,
     ) -> None:
@@ -124,7 +125,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        most = self._most_large if scope["path"] in self._large_paths else self._most
+        most = self._most_large if self._large_paths.fullmatch(scope["path"]) else self._most
         length = headers.get(b"content-length", b"")
         said = int(length) if length.isdigit() and len(length) < 20 else None
         if said is not None and said > most:

@@ -2,9 +2,11 @@
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -22,6 +24,9 @@ __all__ = ["FailedError", "Job", "Limits", "prepare", "run"]
 _LOG = logging.getLogger("accord.limited")
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
+
+# What the system sends to a process that has used up its seconds of the processor; there is no such thing on Windows.
+_TIME_IS_UP = int(getattr(signal, "SIGXCPU", 0))
 
 _is_prepared = False
 
@@ -43,10 +48,16 @@ def prepare(*modules: str) -> None:
 class Limits:
     """What a piece of work may take, and what a person can do where that is too little."""
 
-    seconds: float
+    seconds: float  # of the processor; a busy machine does not use them up
     megabytes: int
     cure: str
     nice: int = 0  # how far it stands back behind other processes, up to 19
+    patience: float = 8.0  # work that waits is ended after so many times the seconds
+
+    @property
+    def wall(self) -> float:
+        """The seconds after which work is ended whatever it did meanwhile."""
+        return self.patience * self.seconds
 
 
 class FailedError(Exception):
@@ -78,18 +89,22 @@ class Job:
 
     def is_done(self, *, wait: float = 0.0) -> bool:
         """Whether there is a result or a failure to fetch."""
-        left = self.limits.seconds - self.seconds
-        return self._ours.poll(max(0.0, min(wait, left))) or self.seconds > self.limits.seconds
+        left = self.limits.wall - self.seconds
+        return self._ours.poll(max(0.0, min(wait, left))) or self.seconds > self.limits.wall
 
     def result(self) -> Any:
         """What the function returned; what it raised is raised here, bad input as it is and all else as a failure."""
         try:
             if not self._ours.poll(0.0):  # time is up
-                raise FailedError(f"it took more than {self.limits.seconds:g} seconds. {self.limits.cure}")
+                raise FailedError(f"it was not done after {self.limits.wall:g} seconds. {self.limits.cure}")
             outcome, value = pickle.loads(self._ours.recv_bytes(2**30))
         except (EOFError, OSError) as error:
             self._process.join(5.0)
             code = self._process.exitcode
+            if code == -_TIME_IS_UP:
+                raise FailedError(
+                    f"it took more than {self.limits.seconds:g} seconds of the processor. {self.limits.cure}"
+                ) from error
             raise FailedError(
                 f"its process ended with the code {code}, most likely because it took more than "
                 f"{self.limits.megabytes:,} MB of memory. {self.limits.cure}"
@@ -172,5 +187,6 @@ def _limit(limits: Limits) -> None:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     with contextlib.suppress(ValueError, OSError):
-        seconds = int(limits.seconds) + 10
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # people's texts are not left on the disk
+        seconds = math.ceil(limits.seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 10))

@@ -11,16 +11,27 @@ from pathlib import Path
 
 from accord.errors import InputError
 from accord.store import connections, people, projects
+from accord.store.backup import back_up, restore
 from accord.store.database import Database, open_database
 from accord.store.models import load_model
 from accord.studio import limited
 from accord.studio.app import create_app
+from accord.studio.logs import start_log
 from accord.studio.protocol import BoundedProtocol
 from accord.workflows.exchange import remove_unfinished, store_project
 from accord.workflows.import_ import project_of_files
 from accord.workflows.projects import EXAMPLES, open_example
 
-__all__ = ["Address", "add_project", "connect_label_studio", "default_database", "prepare", "serve"]
+__all__ = [
+    "Address",
+    "add_project",
+    "back_up_to",
+    "connect_label_studio",
+    "default_database",
+    "prepare",
+    "restore_from",
+    "serve",
+]
 
 
 # Example: the project's name, the question people see, and guidelines.
@@ -68,12 +79,36 @@ def prepare(database: Database, *, demo: bool) -> str | None:
         for name in reversed(EXAMPLES):  # the newest project is listed first
             title, question, guidelines = _DEMONSTRATION.get(name, (name, "", ""))
             store_project(
-                database, open_example(name), name=title, question=question, guidelines=guidelines, created_by=None
+                database,
+                open_example(name),
+                name=title,
+                question=question,
+                guidelines=guidelines,
+                created_by=None,
+                settings={"open": True},  # guests vote a little, then look at the ranking
             )
     with database.write() as connection:
         if people.count_people(connection):
             return None
         return people.create_invite(connection, project_id=None, role="owner", created_by=None)
+
+
+def back_up_to(database_url: str, path: Path) -> dict[str, int]:
+    """Write all of a database to a file, also while a studio runs on it; returns the rows of each table."""
+    database = open_database(database_url)
+    try:
+        return back_up(database, path)
+    finally:
+        database.close()
+
+
+def restore_from(database_url: str, path: Path) -> dict[str, int]:
+    """Fill an empty database from a backup; returns the rows of each table."""
+    database = open_database(database_url)
+    try:
+        return restore(database, path)
+    finally:
+        database.close()
 
 
 def add_project(database_url: str, paths: Sequence[Path], *, question: str) -> str:
@@ -123,8 +158,9 @@ def serve(
     hosts: Sequence[str] = (),
     label_studio: str | None = None,
     label_studio_model: Path | None = None,
+    log: str | None = None,
 ) -> None:
-    """Run the studio until it is stopped."""
+    """Run the studio until it is stopped; ``log`` names a file for a line of JSON a request (``-``: stderr)."""
     import uvicorn
 
     database = open_database(database_url)
@@ -136,6 +172,7 @@ def serve(
     limited.prepare()
     # Threads give way to each other after 0.1 ms, so that no request waits long for another one's Python code.
     sys.setswitchinterval(0.0001)
+    start_log(log)
     app = create_app(database, demo=demo, secure_cookies=secure_cookies, hosts=(host, *hosts))
     server = uvicorn.Server(
         uvicorn.Config(

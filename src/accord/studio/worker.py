@@ -22,8 +22,11 @@ __all__ = ["Worker", "main", "refit_limits"]
 
 _LOG = logging.getLogger("accord.worker")
 _FEWEST_QUESTIONS = 20
-# A project rests this many times as long as its last refit took, so that judging always has most of the machine.
-_REST = 4.0
+# A project rests as long as its last refit took, up to so many seconds: new answers are seen soon, and a project that
+# is judged all the time leaves half the time to others.
+_LONGEST_REST = 10.0
+# How far a refit stands back behind the pages: with every processor busy it still gets about a tenth of one.
+_NICE = 10
 # So many models stay in memory to be refitted from where they are.
 _MOST_MODELS = 8
 # A refit that takes longer is slow: others are started beside it. One at a time is quick, and two at most are slow.
@@ -35,7 +38,7 @@ def refit_limits() -> Limits:
     seconds = float(os.environ.get("ACCORD_REFIT_SECONDS", "900"))
     megabytes = int(os.environ.get("ACCORD_REFIT_MEGABYTES", "2048"))
     cure = "Raise ACCORD_REFIT_SECONDS or ACCORD_REFIT_MEGABYTES where the studio is started, or split the project."
-    return Limits(seconds, megabytes, cure, nice=19)
+    return Limits(seconds, megabytes, cure, nice=_NICE)
 
 
 @dataclass
@@ -73,7 +76,7 @@ class Worker:
 
     def _due(self) -> list[int]:
         with self.database.read() as connection:
-            every = [project.id for project in projects.all_projects(connection)]
+            every = [project.id for project in projects.all_projects(connection) if project.state != "archived"]
             newest = judgements.newest(connection, every)
             seen = scores.seen(connection)
             ready = questions.count_open(connection, every)
@@ -88,7 +91,8 @@ class Worker:
                 resting = moment < self._failed[key].retry_at
             if (stale or hungry) and not resting and key not in self._jobs:
                 due.append(key)
-        return sorted(due, key=lambda key: key in self._failed)  # the healthy first
+        # The healthy first, and of them the one that was refitted longest ago: none waits for ever behind two others.
+        return sorted(due, key=lambda key: (key in self._failed, self._not_before.get(key, 0.0)))
 
     def _has_room(self, key: int) -> bool:
         """Whether a refit may start: beside slow ones, and a project that failed before only where none is slow."""
@@ -111,15 +115,13 @@ class Worker:
             self._fitted[key] = done.packed
             while len(self._fitted) > _MOST_MODELS:
                 del self._fitted[next(iter(self._fitted))]
-        self._not_before[key] = time.monotonic() + _REST * done.seconds
+        self._not_before[key] = time.monotonic() + min(done.seconds, _LONGEST_REST)
         how = "warm" if done.is_warm else "from nothing"
         _LOG.info("project %d refitted %s on %d rows in %.2f s", key, how, done.n_judgements, done.seconds)
 
 
 def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     """Work until the studio (process ``parent``) is gone."""
-    if hasattr(os, "nice"):
-        os.nice(19)
     prepare(*(f"accord.{kind}.task" for kind in KINDS))
     worker = Worker(wait_until_open(url, seconds=60.0), url)
     while os.getppid() == parent:

@@ -155,7 +155,7 @@ def _model2vec(name: str) -> Encoder:
         from model2vec import StaticModel
     except ImportError:
         raise MissingDependencyError(
-            "vectors by model2vec need the package model2vec. Install the extra: pip install 'accord[vectors]'."
+            "vectors by model2vec need the package model2vec. Install the extra: pip install 'accord-learn[vectors]'."
         ) from None
     return _loaded(lambda: StaticModel.from_pretrained(name), name, "model2vec").encode
 

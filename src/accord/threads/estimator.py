@@ -115,7 +115,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         Sentence vectors beside the words, for features "words" and "full": what
         :func:`~accord.texts.vectors.open_vectors` takes.
     node_penalty, edge_penalty : float
-        L2 penalties as total strengths: ½ · penalty · |weights|² is added to the loss summed over comments (or pairs,
+        L2 penalties as total strengths: ½ · penalty · Σ weights² is added to the loss summed over comments (or pairs,
         for edges that are trained apart). Biases are free, and log-odds of text classifiers bear a tenth. "auto"
         chooses the strength with the least log loss on threads held out in ``n_folds`` folds.
     n_epochs : int
@@ -250,7 +250,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         ----------
         X : Threads, table of texts, or table or array of shape (n_comments, n_features)
             One row a comment. A table with a column ``text`` is read as
-            :meth:`~accord.data.threads.Threads.from_table` does, and its features are made; a Threads record has its
+            :meth:`~accord.Threads.from_table` does, and its features are made; a Threads record has its
             own labels and threads.
         y : array of shape (n_comments,)
             Labels; ``None`` where a comment has none. By default those of a record, or the column ``label``.

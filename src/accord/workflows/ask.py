@@ -28,10 +28,11 @@ def ask(
     choose = task.must(task.ask, "ask")
     if strategy is not None and project.kind != "pairs":
         raise InputError(f"a strategy can be chosen for pairs only; this project is of {project.kind}.")
-    if saved is not None:
-        check_match(saved, project)
-    model = task.train(project, {}, progress) if saved is None else saved.model
-    return choose(model, project, n) if strategy is None else choose(model, project, n, strategy)
+    how = () if strategy is None else (strategy,)
+    if saved is None:
+        return choose(task.train(project, {}, progress), project, n, *how)
+    check_match(saved, project)
+    return saved.use(choose, project, n, *how)
 
 
 def simulate(project: Project, *, settings: Mapping[str, Any], progress: Progress) -> pd.DataFrame:

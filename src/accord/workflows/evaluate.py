@@ -477,7 +477,7 @@ def _pair_alone(project: Project, cases: _Cases, part: _Fold, settings: Mapping[
 
 def _pair_bradley_terry(project: Project, cases: _Cases, part: _Fold, settings: Mapping[str, Any]) -> FloatArray:
     votes = _left_out(project, cases, part).comparisons()
-    ranker = BradleyTerryRanker().fit(*votes.xy(), items=votes.items)
+    ranker = BradleyTerryRanker().fit(*votes.xy(), items=votes.items, sample_weight=votes.weight)
     return np.asarray(ranker.predict_proba(cases.ids.iloc[part.test]))
 
 

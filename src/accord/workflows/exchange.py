@@ -1,7 +1,7 @@
 """Exchange: projects between the store and the tables that the models and other programs read."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -9,37 +9,49 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from accord.data.annotators import ANNOTATORS
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.data.tables import plain
 from accord.errors import InputError
-from accord.store import judgements, projects
+from accord.store import judgements, projects, scores
 from accord.store.database import Connection, Database
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredProject
 from accord.workflows.import_ import Imported, import_files, project_of_files
 
-__all__ = ["judgement_of", "look_at_files", "project_of", "read_files", "remove_unfinished", "store_project"]
+__all__ = [
+    "Added",
+    "add_texts",
+    "copy_project",
+    "judgement_of",
+    "look_at_files",
+    "project_of",
+    "read_files",
+    "remove_project",
+    "remove_unfinished",
+    "store_project",
+]
 
 _MOST_UNPACKED = 2**30
 _BATCH = 2_000
 
 
-def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True) -> Project:
-    """A stored project as tables: its texts, links and the judgements that were not undone (or every row)."""
+def project_of(connection: Connection, stored: StoredProject, *, standing: bool = True, judged: bool = True) -> Project:
+    """A stored project as tables: its texts, links and the judgements that were not undone (or every row, or none)."""
     columns = projects.item_columns(connection, stored.id)
     metas = columns.pop("meta")
     meta_names = dict.fromkeys(name for meta in metas for name in meta)
     columns |= {f"meta.{name}": [meta.get(name) for meta in metas] for name in meta_names}
     rows: dict[str, list[Any]] = {name: [] for name in JUDGEMENTS.names}
-    for row in judgements.export_rows(connection, stored.id, standing=standing):
+    for row in judgements.export_rows(connection, stored.id, standing=standing) if judged else ():
         values = dict(row)
         values["judgement_id"] = str(row["judgement_id"])
         values["value"] = row["label"] if row["label"] is not None else _number(row["value"])
         values["created_at"] = row["created_at"].isoformat()
         values["model_version"] = None if row["model_version"] is None else str(row["model_version"])
         for name in JUDGEMENTS.names:
-            rows[name].append(values[name])
+            rows[name].append(values.get(name))
     found = projects.links_of(connection, stored.id)
     linked = {name: [getattr(row, name) for row in found] for name in LINKS.names}
     return Project(
@@ -49,7 +61,13 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
         with_schema(linked, LINKS),
         settings=dict(stored.settings),
         source=f"studio: {stored.name}",
+        annotator_table=_annotators(connection, stored.id),
     )
+
+
+def _annotators(connection: Connection, key: int) -> pa.Table:
+    found = projects.annotators_of(connection, key)
+    return pa.table({name: [getattr(row, name) for row in found] for name in ANNOTATORS.names}, schema=ANNOTATORS)
 
 
 def _number(value: float | None) -> str | None:
@@ -71,6 +89,12 @@ def store_project(
     They are written a few at a time, so that others who write wait only for a moment. Nobody sees the project before
     all of it is there; what a crash leaves is removed at the next start.
     """
+    weights = project.judgement_table.column("weight").drop_null().to_numpy()
+    if (weights != 1.0).any():
+        raise InputError(
+            f"the studio counts every vote once; here a vote has the weight {weights[weights != 1.0][0]:g}. Leave the "
+            "column weight out, or rank from the command line."
+        )
     with database.write() as connection:
         key = projects.create_project(
             connection,
@@ -100,31 +124,97 @@ def remove_unfinished(database: Database, key: int | None = None) -> None:
             more = projects.remove_unfinished(connection, key)
 
 
+def _stored_texts(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the table of texts as they are stored."""
+    return [
+        {
+            **{name: row[name] for name in ITEMS.names},
+            "text": row["text"] or "",
+            "meta": {
+                name.removeprefix("meta."): cell
+                for name, cell in row.items()
+                if name.startswith("meta.") and cell is not None
+            },
+        }
+        for row in rows
+    ]
+
+
 def _store_tables(database: Database, key: int, project: Project) -> None:
     for rows in _batches(project.item_table):
-        texts = [
-            {
-                **{name: row[name] for name in ITEMS.names},
-                "text": row["text"] or "",
-                "meta": {
-                    name.removeprefix("meta."): cell
-                    for name, cell in row.items()
-                    if name.startswith("meta.") and cell is not None
-                },
-            }
-            for row in rows
-        ]
         with database.write() as connection:
-            projects.add_items(connection, key, texts)
+            projects.add_items(connection, key, _stored_texts(rows))
     for rows in _batches(project.link_table):
         with database.write() as connection:
             projects.add_links(connection, key, rows)
+    for rows in _batches(project.annotator_table):
+        with database.write() as connection:
+            projects.add_annotators(connection, key, rows)
     with database.read() as connection:
         places = projects.keys_by_id(connection, key)
     for rows in _batches(project.judgement_table):
         judged = [judgement_of(row, places) for row in rows]
         with database.write() as connection:
             judgements.append(connection, key, judged)
+
+
+@dataclass(frozen=True)
+class Added:
+    """How many texts and links were added, how many texts were there already, how many judgements were not read."""
+
+    texts: int
+    known: int
+    links: int
+    judgements: int
+
+
+def add_texts(database: Database, stored: StoredProject, found: Project, person_id: int) -> Added:
+    """Add the texts of files to a stored project, in one transaction; an id that has another text here is refused."""
+    rows = _stored_texts([row for batch in _batches(found.item_table) for row in batch])
+    links = [row for batch in _batches(found.link_table) for row in batch]
+    with database.write() as connection:
+        new, known = [], 0
+        for start in range(0, len(rows), _BATCH):
+            part = rows[start : start + _BATCH]
+            here = projects.items_by_id(connection, stored.id, [row["item_id"] for row in part])
+            for row in part:
+                if row["item_id"] not in here:
+                    new.append(row)
+                elif here[row["item_id"]].text == row["text"]:
+                    known += 1
+                else:
+                    raise InputError(
+                        f"an id names one text; {row['item_id']!r} has another text in this project. Give the new "
+                        "texts ids of their own."
+                    )
+        projects.add_items(connection, stored.id, new)
+        if new:  # links between texts that were there are there too
+            fresh = {row["item_id"] for row in new}
+            links = [row for row in links if row["src_id"] in fresh or row["dst_id"] in fresh]
+            projects.add_links(connection, stored.id, links)
+            scores.make_stale(connection, stored.id)
+            projects.note(connection, stored.id, person_id, "texts added", texts=len(new))
+    return Added(len(new), known, len(links) if new else 0, found.counts["judgements"])
+
+
+def copy_project(database: Database, stored: StoredProject, *, name: str, created_by: int) -> int:
+    """Make another project with the same texts, links and settings, and no answers; returns its key."""
+    with database.read() as connection:
+        project = project_of(connection, stored, judged=False)
+    key = store_project(
+        database, project, name=name, created_by=created_by, question=stored.question, guidelines=stored.guidelines
+    )
+    with database.write() as connection:
+        projects.note(connection, key, created_by, "project made", copy_of=stored.id)
+    return key
+
+
+def remove_project(database: Database, stored: StoredProject, person_id: int) -> None:
+    """Delete a project and all that belongs to it, a few rows at a time; what a crash leaves is removed later."""
+    with database.write() as connection:
+        projects.hide(connection, stored.id)
+        projects.note(connection, None, person_id, "project deleted", project=stored.id, name=stored.name)
+    remove_unfinished(database, stored.id)
 
 
 def _batches(table: pa.Table) -> Iterator[list[dict[str, Any]]]:
@@ -138,7 +228,11 @@ def _seen_choices(project: Project) -> dict[str, Any]:
     given = project.frames()["judgements"]
     labels = given.loc[given["kind"] == "label", "value"].dropna().unique()
     aspects = given.loc[given["kind"] == "score", "aspect"].dropna().unique()
-    found = {"labels": sorted(map(str, labels)), "aspects": list(map(str, aspects))}
+    found: dict[str, Any] = {"labels": sorted(map(str, labels)), "aspects": list(map(str, aspects))}
+    if project.kind == "rationales" and len(labels):  # labels without a highlight are plain ones
+        found["plain"] = not (given["kind"] == "span").any()
+        twice = given[given["kind"] == "label"].duplicated(["item_id", "annotator_id"], keep=False)
+        found["several"] = bool((twice & given["annotator_id"].notna()).any())
     return {name: values for name, values in found.items() if values}
 
 

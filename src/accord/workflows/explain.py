@@ -16,4 +16,4 @@ def explain(saved: SavedModel, project: Project, target: str) -> pd.DataFrame:
     check_match(saved, project)
     if target not in project.items():
         raise InputError(f"the text to explain must be in the project; it has no item {target!r}.")
-    return task_of(saved.kind).explain(saved.model, project, target)
+    return saved.use(task_of(saved.kind).explain, project, target)

@@ -56,7 +56,7 @@ def _xlsx(frame: pd.DataFrame, path: Path) -> None:
     try:
         import xlsxwriter
     except ModuleNotFoundError:
-        raise MissingDependencyError("a spreadsheet is written with xlsxwriter. Install accord[sheets].") from None
+        raise MissingDependencyError("spreadsheets need xlsxwriter. Install accord-learn[sheets].") from None
     # Cells that begin like a formula or an address stay text.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "nan_inf_to_errors": True}
     with xlsxwriter.Workbook(path, options) as book:

@@ -19,8 +19,9 @@ from accord.data.formats.registry import Format, detect, format_of
 from accord.data.project import LEARNT, Project, new_folder, write_manifest
 from accord.data.reading.json_stream import records
 from accord.data.reading.problems import Problem, Problems
+from accord.data.reading.profiles import plain_name
 from accord.data.reading.rows import Context
-from accord.data.reading.schemas import Look, Matched, match, plain_name
+from accord.data.reading.schemas import Look, Matched, match
 from accord.data.reading.sources import Source, open_source
 from accord.data.reading.unpacking import Opened, open_files
 from accord.data.reading.writing import write_lines
@@ -424,7 +425,7 @@ def _read_format(
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
     imported = _finished(kind, form.name, reading, items, files)
-    return replace(imported, assumed=dict(context.assumed), lost=dict(context.lost))
+    return replace(imported, assumed={**reading.assumed, **context.assumed}, lost=dict(context.lost))
 
 
 def _finished(

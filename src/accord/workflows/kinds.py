@@ -1,11 +1,14 @@
 """The table of kinds: the room that does the work for each kind of judgement."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from accord.data.task import Task
 from accord.errors import InputError
-from accord.evaluation.tables import Paper
 from accord.typing import KINDS
+
+if TYPE_CHECKING:
+    from accord.evaluation.tables import Paper
 
 __all__ = ["check_kind", "paper_of", "task_of"]
 
@@ -22,7 +25,7 @@ def task_of(kind: str) -> Task:
     return _TASKS[check_kind(kind)]()
 
 
-def paper_of(kind: str) -> Paper:
+def paper_of(kind: str) -> "Paper":
     """The tables of the paper behind one kind of judgement."""
     return _PAPERS[check_kind(kind)]()
 
@@ -60,31 +63,31 @@ def _rationales() -> Task:
     return TASK
 
 
-def _pairs_paper() -> Paper:
+def _pairs_paper() -> "Paper":
     from accord.pairs.paper.tables import PAPER
 
     return PAPER
 
 
-def _threads_paper() -> Paper:
+def _threads_paper() -> "Paper":
     from accord.threads.paper.tables import PAPER
 
     return PAPER
 
 
-def _aspects_paper() -> Paper:
+def _aspects_paper() -> "Paper":
     from accord.aspects.paper.tables import PAPER
 
     return PAPER
 
 
-def _links_paper() -> Paper:
+def _links_paper() -> "Paper":
     from accord.links.paper.tables import PAPER
 
     return PAPER
 
 
-def _rationales_paper() -> Paper:
+def _rationales_paper() -> "Paper":
     from accord.rationales.paper.tables import PAPER
 
     return PAPER
@@ -97,7 +100,7 @@ _TASKS: dict[str, Callable[[], Task]] = {
     "links": _links,
     "rationales": _rationales,
 }
-_PAPERS: dict[str, Callable[[], Paper]] = {
+_PAPERS: dict[str, Callable[[], "Paper"]] = {
     "pairs": _pairs_paper,
     "threads": _threads_paper,
     "aspects": _aspects_paper,

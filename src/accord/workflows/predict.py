@@ -18,7 +18,7 @@ def predict(saved: SavedModel, project: Project) -> pd.DataFrame:
             "a model of pairs predicts the pairs that were voted on; there are no votes here. Give a table of votes "
             "or a Parquet file of pairs (left, right) and the name of an OUTPUT; 'accord rank' ranks texts."
         )
-    return task_of(saved.kind).predict(saved.model, project)
+    return saved.use(task_of(saved.kind).predict, project)
 
 
 def notes_on(saved: SavedModel, project: Project, table: pd.DataFrame) -> list[str]:

@@ -51,8 +51,7 @@ class Predicted:
 class _Task:
     """What every block needs: the model, where its rows are read and where its part is written."""
 
-    kind: str
-    model: Any
+    saved: SavedModel
     columns: tuple[str, ...]
     links: str | None
     folder: str
@@ -108,7 +107,7 @@ def predict_parquet(
         def report(what: str, done: int, total: int) -> None:
             progress("predicting", n_resumed + done, len(blocks))
 
-        task = _Task(saved.kind, saved.model, tuple(columns), linked, str(folder))
+        task = _Task(saved, tuple(columns), linked, str(folder))
         # Tasks are few bytes each: where the rows are. Workers read and write; only counts come back.
         tasks = [partial(_identity, (place, blocks[place])) for place in missing]
         with (workers or Workers()).open(tasks, common=task, keep=False, progress=report) as opened:
@@ -123,10 +122,14 @@ def predict_rows(kind: str, model: Any, table: pa.Table, linked: pa.Table | None
     return task_of(kind).rows.predict(model, table, linked)
 
 
+def _predicted(model: Any, kind: str, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:
+    return predict_rows(kind, model, table, linked)
+
+
 def _columns(saved: SavedModel, has: Sequence[str]) -> list[str]:
     """The columns to read for a model; one that is missing is refused."""
     rows = task_of(saved.kind).rows
-    needed = list(rows.needed(saved.model))
+    needed = list(saved.use(rows.needed))
     missing = [name for name in needed if name not in has]
     if missing:
         shown = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
@@ -147,7 +150,7 @@ def _part(folder: str | Path, place: int) -> Path:
 def _predict_block(numbered: tuple[int, RowBlock], shared: tuple[_Task, None], rng: np.random.Generator) -> int:
     """Write the part of one block, all or nothing; its number of rows."""
     (place, block), task = numbered, shared[0]
-    group = task_of(task.kind).rows.group
+    group = task_of(task.saved.kind).rows.group
     writing = Path(task.folder) / f"{place}-{uuid.uuid4().hex}.writing"
     writer: pq.ParquetWriter | None = None
     n_rows, at = 0, block.start
@@ -155,7 +158,7 @@ def _predict_block(numbered: tuple[int, RowBlock], shared: tuple[_Task, None], r
         coded = [group] if group is not None else []
         for table in whole_groups(block.batches(list(task.columns), coded=coded), group):
             try:
-                found = predict_rows(task.kind, task.model, table, _linked(task.links, table))
+                found = task.saved.use(_predicted, task.saved.kind, table, _linked(task.links, table))
             except InputError as error:
                 raise InputError(f"in rows {at + 1:,} to {at + table.num_rows:,} of the input: {error}") from None
             result = arrow_table(found)

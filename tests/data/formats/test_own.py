@@ -100,6 +100,32 @@ def test_scores_long_and_wide_are_the_same_ratings(file):
     assert one.ranks.tolist() == two.ranks.tolist() == [[5, 1], [3, 0]]
 
 
+def test_weights_of_votes_and_scores_beside_them_are_read_and_come_back(file, tmp_path):
+    votes = file("v.csv", "left,right,value,weight\na,b,1,0.25\nb,c,0.5,\nc,a,0,3\n")
+    scores = file("s.csv", "item_id,score\na,7.5\nb,-2\na,8.5\n")
+    project = project_of_tables("pairs", [votes, scores])
+    assert project.comparisons().weight.tolist() == [0.25, 1.0, 3.0]
+    assert project.marks() == {"a": 8.0, "b": -2.0}
+    imported = import_files([votes, scores], tmp_path / "p", kind="pairs")
+    assert imported.n_judgements == 6
+    again = Project.load(tmp_path / "p")
+    assert again.fingerprint == project.fingerprint
+    assert again.comparisons().weight.tolist() == [0.25, 1.0, 3.0]
+
+
+@pytest.mark.parametrize("weight", ["-1", "inf", "much"])
+def test_a_weight_that_is_none_is_refused(file, tmp_path, capsys, weight):
+    said = refused(tmp_path, capsys, "pairs", file("v.csv", f"left,right,value,weight\na,b,1,1\nb,c,1,{weight}\n"))
+    assert "weight of a vote must be a number of at least 0" in said
+    assert weight in said
+
+
+def test_a_score_beside_votes_must_be_finite(file, tmp_path, capsys):
+    votes = file("v.csv", "left,right,value\na,b,1\n")
+    said = refused(tmp_path, capsys, "pairs", votes, file("s.csv", "item_id,score\na,nan\n"))
+    assert "finite number" in said
+
+
 def test_links_come_with_labels_and_context(file):
     items = file("i.csv", "item_id,text,stance\na,A,for\nb,B,\n")
     links = file("l.csv", 'from,to,weight,context\na,b,2.5,"I agree with B, mostly"\n')
@@ -216,7 +242,7 @@ def test_duplicate_ids(file, tmp_path, capsys):
     assert "unique; row 4" in said
 
 
-@pytest.mark.parametrize("score", ["6", "0", "2.5", "good", ""])
+@pytest.mark.parametrize("score", ["6", "0", "5.5", "good", ""])
 def test_a_score_outside_the_scale(file, tmp_path, capsys, score):
     scores = file("s.csv", f"item_id,aspect,value\na,food,{score}\n")
     assert "1..5; row 1" in refused(tmp_path, capsys, "aspects", file("i.csv", ITEMS), scores)

@@ -19,7 +19,7 @@ def draw_figures(rows: Sequence[Row], folder: str | Path) -> list[Path]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingDependencyError("pictures need matplotlib. Install accord[plot].") from None
+        raise MissingDependencyError("pictures need matplotlib. Install accord-learn[plot].") from None
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []

@@ -9,7 +9,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, iterparse
 
 from accord.data.formats.registry import Format, Glimpse
-from accord.data.reading.json_stream import rows_of, whole
+from accord.data.reading.json_stream import records, rows_of, whole
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.errors import InputError
 
@@ -115,8 +115,7 @@ def _is_discourse(seen: Glimpse) -> str | None:
 
 
 def _discourse(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
-    for path in paths:
-        topic = whole(path, dict[str, Any])
+    for path, topic in ((one, topic) for one in paths for _, topic in records(one, dict[str, Any])):
         buffer = Buffer(path, context, source="discourse")
         posts = [post for post in _list(_dict(topic.get("post_stream")).get("posts")) if isinstance(post, dict)]
         solved = any(post.get("accepted_answer") for post in posts)

@@ -4,7 +4,6 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.schemas import Matched, Role
 from accord.data.reading.sources import Source
+from accord.data.reading.votes import answer_of
 from accord.data.reading.wide import (
     read_answers,
     read_quotes,
@@ -35,14 +35,6 @@ from accord.data.reading.wide import (
 from accord.typing import BoolArray, FloatArray, Progress
 
 __all__ = ["Reading", "Rules"]
-
-_LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
-_RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
-_TIE = ("0.5", ".5", "tie", "equal", "undecided", "draw", "both_bad", "both bad", "tie (bothbad)", "½")
-_NAMED_SIDE = re.compile(
-    r"(?:the )?(?:text|option|argument|answer|response|choice|item|statement|candidate|version)[ _]?(a|b|left|right)"
-)
-_VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
 
 
 @dataclass(frozen=True)
@@ -92,6 +84,8 @@ class Reading:
             if block.num_rows:
                 rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
                 rows.check_lengths()
+                if rows.has("created_at"):
+                    rows = rows.with_columns(created_at=pa.array(iso_times(rows.texts("created_at"))[0], pa.string()))
                 self._step(role.name)(rows)
                 row += block.num_rows
                 self.progress(f"reading {matched.source.path.name}", row - 1, 0)
@@ -114,6 +108,7 @@ class Reading:
             "items": self._items,
             "votes": self._votes,
             "scores": self._scores,
+            "marks": self._scores,
             "spans": self._spans,
             "quotes": self._quotes,
             "answers": lambda block: read_answers(self, block),
@@ -151,7 +146,9 @@ class Reading:
             names = {"item_id": "item_id", "value": "label", "annotator_id": "annotator_id"}
             block.write("label", names, block.is_valid("label"))
         for name, column in scored.items():
-            about = {"item_id": block.column("item_id"), "aspect": [block.matched.scores[name]] * block.n}
+            about = {"item_id": block.column("item_id")}
+            if self.kind != "pairs":
+                about["aspect"] = [block.matched.scores[name]] * block.n
             if block.has("annotator_id"):
                 about["annotator_id"] = block.column("annotator_id")
             given = column.is_valid().to_numpy(zero_copy_only=False)
@@ -238,17 +235,17 @@ class Reading:
     def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
         said = block.coded("value")
         words = [str(name).strip().lower() for name in said.dictionary.to_pylist()]
-        codes = [block.matched.votes.get(word) or _VOTES.get(_NAMED_SIDE.sub(r"\1", word)) for word in words]
+        codes = [block.matched.votes.get(word) or answer_of(word) for word in words]
         value = pc.take(pa.array(codes, pa.string()), said.indices)
-        if block.has("value") and block.name_of("value") in ("label", "winner"):  # there the winner's id may stand too
+        if block.has("value") and block.name_of("value") != "value":  # there the winner's id may stand too
             plain, none = block.decoded("value"), pa.scalar(None, pa.string())
             named = pc.if_else(pc.equal(plain, left), "1", pc.if_else(pc.equal(plain, right), "0", none))
-            if block.name_of("value") == "label":
+            if block.name_of("value") != "winner":
                 clash = pc.fill_null(pc.not_equal(value, named), False).to_numpy(zero_copy_only=False)
                 block.refuse(
                     clash,
                     "a vote must be clear",
-                    lambda row: f"the label {plain[row].as_py()!r}, the name of one side and the id of the other",
+                    lambda row: f"the answer {plain[row].as_py()!r}, the name of one side and the id of the other",
                     "Call the column winner if it holds ids, or value if it holds 1, 0 and 0.5.",
                 )
             value = pc.coalesce(named, value)
@@ -262,7 +259,8 @@ class Reading:
 
     def _scores(self, block: Block) -> None:
         block.needs("item_id", "an id")
-        block.needs("aspect", "an aspect")
+        if self.kind != "pairs":  # there a score stands beside the votes, without an aspect
+            block.needs("aspect", "an aspect")
         self._known(block, "item_id")
         if block.has("text"):
             self._texts_beside(block)
@@ -279,11 +277,19 @@ class Reading:
 
     def check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
         values = numbers(column)
+        if self.kind == "pairs":
+            wrong = given & ~np.isfinite(values)
+            cell = lambda row: repr(column[row].as_py())  # noqa: E731
+            block.refuse(wrong, "a score beside votes must be a finite number", cell, "Correct it or drop the row.")
+            return
         highest = self.rules.n_ranks
-        wrong = given & ~((values >= 1) & (values <= highest) & (values == np.floor(values)))
+        wrong = given & ~((values >= 1) & (values <= highest))
+        between = int((given & ~wrong & (values != np.floor(values))).sum())
+        if between:
+            self.assumed["scores between two ranks, such as 4.5, count as the nearest, halves as the upper"] += between
         block.refuse(
             wrong,
-            f"a score must be a whole number in 1..{highest}",
+            f"a score must be a number in 1..{highest}",
             lambda row: repr(column[row].as_py()),
             "Correct it, or say how far the scale goes with --ranks, such as --ranks 10.",
         )

@@ -25,6 +25,7 @@ _NUMBERS: dict[str, tuple[str, Callable[[FloatArray], BoolArray]]] = {
         lambda x: (x >= 0) & (x < 2**53) & (x == np.floor(x)),
     ),
     "propensity": ("propensity must be a probability, from 0 to 1", lambda x: (x >= 0) & (x <= 1)),
+    "weight": ("the weight of a vote must be a number of at least 0", lambda x: (x >= 0) & np.isfinite(x)),
 }
 
 
@@ -147,7 +148,7 @@ class Block:
         for name in _NUMBERS:
             if name in found:
                 self.checknumbers(name)
-        for name in ("start", "end", "response_ms", "propensity"):
+        for name in ("start", "end", "response_ms", "propensity", "weight"):
             if name in found:
                 parsed = pa.array(numbers(found[name]), pa.float64(), from_pandas=True)
                 found[name] = pc.cast(parsed, JUDGEMENTS.field(name).type, safe=False)

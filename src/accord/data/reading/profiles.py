@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from accord.data.reading.sources import Source
 
-__all__ = ["Profile", "profiles_of", "score_of"]
+__all__ = ["Profile", "plain_name", "profiles_of", "score_of"]
 
 _LOOKED_AT = 2_000  # rows
 _FEW = 12  # different values that labels may have
@@ -48,6 +48,7 @@ class Profile:
     words: float  # words of a cell, on average
     scores: tuple[float, ...]  # the different scores, if every cell is one, else none
     samples: tuple[str, ...]
+    first: tuple[str | None, ...] = ()  # the cells themselves
 
     @property
     def is_text(self) -> bool:
@@ -59,6 +60,28 @@ class Profile:
         """Whether it holds whole numbers of a small scale that begins at 1."""
         whole = all(score == int(score) for score in self.scores)
         return 2 <= len(self.scores) <= 11 and whole and self.scores[0] >= 1 and self.scores[-1] <= 10
+
+    @property
+    def is_half_score(self) -> bool:
+        """Whether it holds a small scale with half steps, such as 3.5 stars."""
+        halves = {2.0 * score % 2.0 for score in self.scores}
+        return (
+            1.0 in halves
+            and halves <= {0.0, 1.0}
+            and len(self.scores) <= 19
+            and self.scores[0] >= 1
+            and self.scores[-1] <= 10
+        )
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether its numbers are written with decimals, such as 4.0."""
+        return any("." in value or "," in value for value in self.values)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether each row has a value of its own."""
+        return self.n == self.n_rows == self.n_distinct
 
     @property
     def is_label(self) -> bool:
@@ -95,4 +118,18 @@ def profile_of(cells: Iterable[str | None]) -> Profile:
         sum(len(cell.split()) for cell in given) / n,
         tuple(known),
         tuple(" ".join(cell.split())[:40] for cell in list(distinct)[:3]),
+        tuple(column),
     )
+
+
+def plain_name(name: str) -> str:
+    """A column's name in small letters, without what tools put before it.
+
+    Examples
+    --------
+    >>> [plain_name(name) for name in ("Parent Id", "ParentId", "Input.text", "Answer.winner")]
+    ['parent_id', 'parent_id', 'text', 'winner']
+    """
+    name = re.sub(r"^(input|answer)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[\s./]+", "_", name.strip().lower())

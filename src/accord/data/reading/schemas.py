@@ -1,109 +1,21 @@
 """The tables that people bring: the columns of each, their names, and what else shows what a column is."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS
-from accord.data.reading.profiles import Profile, profiles_of
+from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NUMBERED, PERSON, RATING, SIDES, TITLES, USERS
+from accord.data.reading.profiles import Profile, plain_name, profiles_of
 from accord.data.reading.sources import Source
+from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "match", "parse_uses", "plain_name"]
+__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "match", "parse_uses"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
-_PERSON = {
-    "annotator_id": (
-        *("annotator", "worker", "worker_id", "voter", "voter_id", "user", "user_id", "judge", "judge_id", "rater"),
-        *("rater_id", "participant", "participant_id", "respondent", "respondent_id", "coder", "email_address"),
-        *("prolific_pid", "e_mail_adresse", "response_id", "session_id", "completed_by"),
-    )
-}
-_IDENTITY = {
-    "item_id": (
-        *("id", "text_id", "comment_id", "review_id", "document_id", "doc_id", "post_id", "task", "item", "uid"),
-        *("tweet_id", "response_id", "statement_id", "argument_id", "note_id", "ticket_id", "message_id", "task_id"),
-    ),
-    "text": (
-        *("body", "comment", "argument", "review", "content", "review_text", "comment_body", "review_body", "message"),
-        *("comment_text", "post", "post_text", "full_text", "tweet", "sentence", "document", "selftext", "statement"),
-        *("kommentar", "texte", "texto", "testo", "tekst", "avis", "bewertungstext", "nachricht"),
-    ),
-    "group_id": (
-        *("group", "thread_id", "thread", "topic", "topic_id", "question_id", "debate", "debate_id", "link_id"),
-        *("conversation_id", "discussion_id", "topic_title"),
-    ),
-    "author_id": ("author", "speaker", "speaker_id", "username", "user_name", "reviewer", "reviewer_name", "autor"),
-    "reply_to": (
-        "reply-to",
-        "parent",
-        "parent_id",
-        "in_reply_to",
-        "in_reply_to_id",
-        "in_reply_to_status_id",
-        "reply_to_id",
-    ),
-    "timestamp": ("date", "time", "created_at", "created_utc", "datetime", "creation_date", "datum", "posted_at"),
-    "label": (
-        *(
-            "class",
-            "stance",
-            "category_label",
-            "gold",
-            "y",
-            "sentiment",
-            "polarity",
-            "verdict",
-            "position",
-            "gold_label",
-        ),
-        *("target", "judgement", "judgment", "annotation", "rating_label", "bewertung_klasse", "quality", "labels"),
-    ),
-    "question": ("question_text", "question_body", "frage"),
-    "asker_id": ("asker",),
-    "quote": (
-        "highlight",
-        "highlights",
-        "rationale",
-        "rationales",
-        "evidence",
-        "highlighted_text",
-        "marked_words",
-        "excerpt",
-    ),
-}
-_VERSIONS = ("text", "option", "argument", "answer", "response", "choice", "item", "statement", "candidate", "input")
-_SIDES = {
-    "item_id": (
-        *("left", "left_id", "a", "id_a", "item_a", "model_a", "first", "left_text", "a1", "id1", "first_text"),
-        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_a", "_1", "1", "_left")),
-    ),
-    "other_id": (
-        *("right", "right_id", "b", "id_b", "item_b", "model_b", "second", "right_text", "a2", "id2", "second_text"),
-        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_b", "_2", "2", "_right")),
-    ),
-    "shown_left_id": ("shown_left", "left_shown", "shown_first"),
-    "value": (
-        "label",
-        "winner",
-        "vote",
-        "choice",
-        "preference",
-        "y",
-        "preferred",
-        "better",
-        "answer_winner",
-        "gewinner",
-    ),
-}
-# Columns that say something about a row and are no judgement of it.
-_NO_JUDGEMENT = re.compile(
-    r"(^|_)(id|ids|year|month|day|date|time|age|gender|sex|country|city|language|lang|locale|device|platform|status|state"
-    r"|split|fold|batch|likes?|upvotes?|downvotes?|votes|views|count|num|n|version|source|duration|seconds|ip|url|link"
-    r"|title|name|store|product|verified|currency|reward|lifetime|type|progress|finished|channel|helpful|replies)(_|$)"
-)
 _GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
 _SCORE_NAME = re.compile(
     r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE
@@ -123,26 +35,35 @@ class Role:
 
 
 _EXTRA = tuple(
-    name for name in _JUDGED if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote")
+    name
+    for name in _JUDGED
+    if name not in ("kind", "item_id", "other_id", "value", "aspect", "start", "end", "quote", "weight")
 )
 _WHO = {"person": "annotator_id"}
 VOTES = Role(
     "votes",
     ("item_id", "other_id", "value"),
+    (*_EXTRA, "weight"),
+    {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
+    uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
+)
+MARKS = Role(
+    "marks",
+    ("item_id", "value"),
     _EXTRA,
-    {**_SIDES, **_PERSON},
-    uses={"left": "item_id", "right": "other_id", "winner": "value", **_WHO},
+    {"item_id": IDENTITY["item_id"], "value": ("score", "rating", "stars", "points", "mark"), **PERSON},
+    uses={"id": "item_id", "score": "value", **_WHO},
 )
 SCORES = Role(
     "scores",
     ("item_id", "aspect", "value"),
     (*_EXTRA, "text"),
     {
-        "item_id": _IDENTITY["item_id"],
+        "item_id": IDENTITY["item_id"],
         "value": ("score", "rank", "rating", "label", "stars"),
         "aspect": ("dimension", "criterion", "attribute"),
-        "text": _IDENTITY["text"],
-        **_PERSON,
+        "text": IDENTITY["text"],
+        **PERSON,
     },
     uses={"id": "item_id", "text": "text", "aspect": "aspect", "score": "value", **_WHO},
 )
@@ -151,12 +72,12 @@ SPANS = Role(
     ("item_id", "start", "end"),
     ("quote", "value", *_EXTRA),
     {
-        "item_id": _IDENTITY["item_id"],
+        "item_id": IDENTITY["item_id"],
         "start": ("start_offset", "begin"),
         "end": ("end_offset", "stop"),
-        "quote": ("text", *_IDENTITY["quote"]),
+        "quote": ("text", *IDENTITY["quote"]),
         "value": ("label",),
-        **_PERSON,
+        **PERSON,
     },
     uses={"id": "item_id", "start": "start", "end": "end", "quote": "quote", "label": "value", **_WHO},
 )
@@ -164,14 +85,14 @@ QUOTES = Role(
     "quotes",
     ("item_id", "quote"),
     ("value", *_EXTRA),
-    {**SPANS.synonyms, "quote": _IDENTITY["quote"]},
+    {**SPANS.synonyms, "quote": IDENTITY["quote"]},
     uses={"id": "item_id", "quote": "quote", "label": "value", **_WHO},
 )
 LABELS = Role(
     "labels",
     ("item_id", "value"),
     _EXTRA,
-    {"item_id": _IDENTITY["item_id"], "value": ("label", *_IDENTITY["label"]), **_PERSON},
+    {"item_id": IDENTITY["item_id"], "value": ("label", *IDENTITY["label"]), **PERSON},
     uses={"id": "item_id", "label": "value", **_WHO},
 )
 LINKED = Role(
@@ -186,7 +107,7 @@ TEXTS = Role(
     "items",
     ("text",),
     ("item_id", *_ITEM[2:], "label", "quote", "question", "asker_id", "category", "annotator_id"),
-    {**_IDENTITY, **_PERSON},
+    {**IDENTITY, **PERSON},
     keeps_rest=True,
     uses={
         "id": "item_id",
@@ -202,7 +123,7 @@ TEXTS = Role(
         **_WHO,
     },
 )
-GRID = Role("answers", (), _EXTRA, _PERSON, uses={"person": "annotator_id", "time": "created_at"})
+GRID = Role("answers", (), _EXTRA, PERSON, uses={"person": "annotator_id", "time": "created_at"})
 
 # What people write behind a column in --map.
 USES = {
@@ -213,7 +134,7 @@ USES = {
 }
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
-    "pairs": (JUDGED, VOTES, TEXTS),
+    "pairs": (JUDGED, VOTES, TEXTS, MARKS),
     "threads": (JUDGED, TEXTS, GRID, LABELS),
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
@@ -281,19 +202,6 @@ class Matched:
         return sorted(found, key=lambda look: look.use != "")
 
 
-def plain_name(name: str) -> str:
-    """A column's name in small letters, without what tools put before it.
-
-    Examples
-    --------
-    >>> [plain_name(name) for name in ("Parent Id", "ParentId", "Input.text", "Answer.winner")]
-    ['parent_id', 'parent_id', 'text', 'winner']
-    """
-    name = re.sub(r"^(input|answer)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return re.sub(r"[\s./]+", "_", name.strip().lower())
-
-
 def parse_uses(options: Iterable[str]) -> dict[str, str]:
     """The columns and uses of ``--map``: ``food=score:food,body=text``; a name with commas stands in quotes.
 
@@ -333,7 +241,7 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
     profiles = profiles_of(source)
     roles = _ANY if kind is None else ROLES[kind]
     for role in roles:
-        found = _as_role(source, role, known, uses, profiles)
+        found = _as_role(source, role, known, uses, profiles, kind)
         if found is not None:
             return _judged(found, kind, uses)
     tables = "; or ".join(f"{role.name}: {', '.join(role.required)}" for role in roles if role.required)
@@ -355,7 +263,12 @@ def _suggestion(source: Source, roles: Sequence[Role]) -> str:
 
 
 def _as_role(
-    source: Source, role: Role, known: Mapping[str, str], uses: Mapping[str, str], profiles: Mapping[str, Profile]
+    source: Source,
+    role: Role,
+    known: Mapping[str, str],
+    uses: Mapping[str, str],
+    profiles: Mapping[str, Profile],
+    kind: str | None,
 ) -> Matched | None:
     """The file in a role, if it has the columns of the role."""
     columns: dict[str, str] = {}
@@ -390,8 +303,13 @@ def _as_role(
         elif len(source.columns) == 1 and not taken:
             columns["text"] = source.columns[0]
             taken.add(source.columns[0])
+    votes: dict[str, str] = {}
+    if role is VOTES and not uses and any(name not in columns for name in role.required):
+        votes = _votes_by_content(columns, taken, reasons, profiles)
     if any(name not in columns for name in role.required):
         return None
+    if role is TEXTS:
+        _less_plain(columns, taken, reasons, known, profiles, kind)
     grid: dict[str, str] = {}
     if role is GRID:
         grid = {
@@ -403,7 +321,58 @@ def _as_role(
             return None
     kept = {theirs for theirs, use in uses.items() if use == "keep"}
     rest = tuple(name for name in source.columns if name not in (taken | set(grid)) - kept)
-    return Matched(source, role, columns, rest, scores, grid, reasons=reasons, profiles=profiles)
+    return Matched(source, role, columns, rest, scores, grid, reasons=reasons, votes=votes, profiles=profiles)
+
+
+def _votes_by_content(
+    columns: dict[str, str], taken: set[str], reasons: dict[str, str], profiles: Mapping[str, Profile]
+) -> dict[str, str]:
+    """Find the sides and the answers of votes by what the answers say; returns what answers in other words mean."""
+    sides = [columns[side] for side in ("item_id", "other_id") if side in columns]
+    if "value" in columns or len(sides) == 1:
+        return {}
+    others = {name: profile for name, profile in profiles.items() if name not in taken or name in sides}
+    found = answered_columns(others, sides or None)
+    if found is None:
+        return {}
+    left, right, answer, words = found
+    columns.update(item_id=left, other_id=right, value=answer)
+    taken.update((left, right, answer))
+    reasons[answer] = "its answers tell which of two columns is better"
+    return words
+
+
+def _less_plain(
+    columns: dict[str, str],
+    taken: set[str],
+    reasons: dict[str, str],
+    known: Mapping[str, str],
+    profiles: Mapping[str, Profile],
+    kind: str | None,
+) -> None:
+    """Columns of a table of texts whose names say little: numbers of rows, users, and titles of threads."""
+
+    def take(ours: str, names: Sequence[str], why: str, fits: Callable[[str], bool]) -> None:
+        theirs = next((known[name] for name in names if known.get(name, "") not in ("", *taken)), None)
+        if ours not in columns and theirs is not None and fits(theirs):
+            columns[ours] = theirs
+            taken.add(theirs)
+            reasons[theirs] = why
+
+    take("item_id", NUMBERED, "every row has another", lambda name: profiles[name].is_unique)
+    one_row_a_text = profiles[columns["item_id"]].is_unique if "item_id" in columns else "group_id" in columns
+    if plain_name(columns.get("annotator_id", "")) in USERS and one_row_a_text:
+        taken.discard(columns.pop("annotator_id"))
+        take("author_id", USERS, "every text has one, so that it is who wrote it", lambda name: True)
+    if kind == "threads" and "group_id" in columns:
+        groups = profiles[columns["group_id"]].first
+        ids = set(profiles[columns["item_id"]].first) if "item_id" in columns else set()
+
+        def asked(name: str) -> bool:
+            titles = {pair for pair in zip(groups, profiles[name].first, strict=True) if pair[1] is not None}
+            return len(titles) == len({group for group, _ in titles}) and ids.isdisjoint(groups)
+
+        take("question", TITLES, "every thread has one", asked)
 
 
 def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matched:
@@ -414,9 +383,14 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
         return found
     open_ = [name for name in found.rest if name not in uses]
     marked = {name: name[6:] for name in open_ if name.lower().startswith("score.")}
-    rated = [name for name in open_ if found.profiles[name].is_score and not _NO_JUDGEMENT.search(plain_name(name))]
-    named = [name for name in rated if re.search(r"rating|score|stars?|overall|bewertung|note", plain_name(name))]
-    labelled = [name for name in open_ if found.profiles[name].is_label and not _NO_JUDGEMENT.search(plain_name(name))]
+    rated = [name for name in open_ if found.profiles[name].is_score and not NO_JUDGEMENT.search(plain_name(name))]
+    halves = [name for name in open_ if found.profiles[name].is_half_score]
+    halves = [name for name in halves if not NO_JUDGEMENT.search(plain_name(name))]
+    alike = [name for name in rated if found.profiles[name].has_decimals]
+    if len(halves) + len(alike) > 1 or any(map(RATING.search, map(plain_name, halves))):
+        rated = [name for name in open_ if name in {*rated, *halves}]
+    named = [name for name in rated if RATING.search(plain_name(name))]
+    labelled = [name for name in open_ if found.profiles[name].is_label and not NO_JUDGEMENT.search(plain_name(name))]
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
     if marked:
         scores.update(marked)
@@ -425,7 +399,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
         for name in rated if "label" not in columns or kind == "aspects" else ():
             scores[name] = _aspect(name, scores.values())
             low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
-            reasons[name] = f"whole numbers from {low:g} to {high:g}"
+            steps = "whole numbers" if found.profiles[name].is_score else "half steps"
+            reasons[name] = f"{steps} from {low:g} to {high:g}"
     if kind in _LABELLED or (kind is None and not scores):
         if "label" not in columns and len(labelled) == 1:
             columns["label"] = labelled[0]
@@ -449,11 +424,12 @@ def _vote_answers(found: Matched) -> Matched:
     sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
     texts = all(side.length >= 25 and side.words >= 4 for side in sides)
     said = found.profiles[found.columns["value"]].values
-    votes = {"1": "1", "2": "0", "3": "0.5", "0": "0.5"} if "2" in said and said <= {"0", "1", "2", "3"} else {}
+    usual = {"1": "1", "2": "0", "3": "0.5", "0": "0.5"}
+    votes = usual if "2" in said and said <= usual.keys() else dict(found.votes)
     if {"0", "3"} <= said:
         votes = {}
     reasons = dict(found.reasons)
-    if votes:
+    if votes and not found.votes:
         reasons[found.columns["value"]] = "1 is the first and 2 the second" + (
             ", else a tie" if said - {"1", "2"} else ""
         )

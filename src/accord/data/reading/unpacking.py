@@ -322,6 +322,8 @@ def _json(path: Path, name: str, folder: Path, opened: Opened) -> Path:
     key = next(
         (key for key in ("items", "data", "rows", "records", "results", "reviews", "comments") if key in lists), None
     )
+    if key is None and len(lists) == 1 and not any(isinstance(entry, dict) for entry in value.values()):
+        (key,) = lists
     if key is None:
         return path
     folder.mkdir(parents=True, exist_ok=True)

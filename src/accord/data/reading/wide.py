@@ -35,8 +35,11 @@ def with_made_ids(block: Block) -> Block:
     if block.has("item_id"):
         return block
     block.needs("text", "a text")
-    ids = [None if text is None else text_id(text.strip()) for text in block.texts("text")]
-    block.reading.assumed["the texts have no ids; each is known by its words"] = 1
+    beside = [name for name in ("group_id", "author_id") if block.has(name)]
+    rows = zip(*(block.texts(name) for name in (*beside, "text")), strict=True)
+    ids = [None if row[-1] is None else text_id("\0".join((cell or "").strip() for cell in row)) for row in rows]
+    known = " and ".join(["its words", *({"group_id": "its thread", "author_id": "who wrote it"}[n] for n in beside)])
+    block.reading.assumed[f"the texts have no ids; each is known by {known}"] = 1
     return block.with_columns(item_id=pa.array(ids, pa.string()))
 
 

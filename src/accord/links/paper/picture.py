@@ -27,7 +27,7 @@ def draw_debate(path: str | Path, *, debate: str = "052") -> Path:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingDependencyError(
-            "pictures need matplotlib, which is not installed. Install accord[plot]."
+            "pictures need matplotlib, which is not installed. Install accord-learn[plot]."
         ) from None
     condition = paper_data(convote.load())
     inside = condition.debates == debate

@@ -27,7 +27,7 @@ def _figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingDependencyError("pictures need matplotlib. Install accord[plot].") from None
+        raise MissingDependencyError("pictures need matplotlib. Install accord-learn[plot].") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -145,19 +145,35 @@ def log_answer(
 
 
 @njit(cache=True, error_model="numpy")
+def _log_honest(z: float, answer: int, margin: float) -> float:
+    """log P of an attentive voter's answer, as in :func:`_honest`, without its derivatives."""
+    if answer != 0:
+        return _log_phi((answer * z - margin) / _SQRT2)
+    a = abs(z)
+    log_top, log_low = _log_phi((margin - a) / _SQRT2), _log_phi((-margin - a) / _SQRT2)
+    return log_top + np.log(-np.expm1(min(log_low - log_top, -1e-300)))
+
+
+@njit(cache=True, error_model="numpy")
 def log_rates(
-    z: float, value: float, margin: float, rates: FloatArray, side_chance: float, tie_chance: float, out: FloatArray
-) -> None:
-    """log p_k(value | z) of every rate k into ``out``."""
+    z: float, value: float, margin: float, rates: FloatArray, wanted: FloatArray, side_chance: float,
+    tie_chance: float, out: FloatArray,
+) -> None:  # fmt: skip
+    """log p_k(value | z) of every rate k whose ``wanted`` is above zero into ``out``; zero of the others."""
     split = value == 0.5 and margin <= 0.0
     out[:] = 0.0
     for half in range(2 if split else 1):
         answer = (1 - 2 * half) if split else (1 if value == 1.0 else (-1 if value == 0.0 else 0))
         chance = tie_chance if answer == 0 else side_chance
-        log_p = _honest(z, answer, margin)[0]
-        p = np.exp(log_p)
+        log_p = _log_honest(z, answer, margin)
+        p = -1.0
         for k in range(rates.size):
-            part = log_p if rates[k] <= 0.0 else np.log((1.0 - rates[k]) * p + rates[k] * chance)
+            if wanted[k] <= 0.0:
+                continue
+            part = log_p
+            if rates[k] > 0.0:
+                p = np.exp(log_p) if p < 0.0 else p
+                part = np.log((1.0 - rates[k]) * p + rates[k] * chance)
             out[k] += 0.5 * part if split else part
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from accord.pairs.process.likelihoods import Preference, log_answer, log_rates
+from accord.pairs.process.likelihoods import Preference, log_rates
 from accord.pairs.process.posterior import Posterior, Votes, solve_lower
 from accord.pairs.voters import SHARES_PRIOR, Voters
 from accord.typing import FloatArray, IntArray
@@ -51,9 +51,12 @@ def _log_likelihood(
     bias: float, margin: float, rates: FloatArray, side_chance: float, tie_chance: float,
 ) -> float:  # fmt: skip
     total = 0.0
+    own = np.empty(rates.size)
     for i in range(left.size):
         z = f[left[i]] - f[right[i]] + side[i] * bias
-        total += log_answer(z, value[i], margin, rates, counts[i], side_chance, tie_chance)[0]
+        log_rates(z, value[i], margin, rates, counts[i], side_chance, tie_chance, own)
+        for k in range(rates.size):
+            total += counts[i, k] * own[k]
     return total
 
 
@@ -78,13 +81,14 @@ def _chain(
     counts = np.zeros((n_rows, n_rates))
     total_weight = weight.sum()
     step_bias, step_margin, step_t = 2.5 / np.sqrt(total_weight), 1.5 / np.sqrt(total_weight), 0.3
-    log_p = np.empty((n_rows, n_rates))
+    log_p, every = np.empty((n_rows, n_rates)), np.ones(n_rates)
+    now = np.nan
     for it in range(burn_in + n_draws * thin):
         # -- voters' rates, given the scores
         if n_rates > 1:
             for i in range(n_rows):
                 z = np.exp(t) * (g[left[i]] - g[right[i]]) + side[i] * bias
-                log_rates(z, value[i], margin, rates, side_chance, tie_chance, log_p[i])
+                log_rates(z, value[i], margin, rates, every, side_chance, tie_chance, log_p[i])
             score = np.zeros((n_voters, n_rates))
             for c in range(cell_row.size):
                 for k in range(n_rates):
@@ -114,10 +118,11 @@ def _chain(
             counts[:] = 0.0
             for c in range(cell_row.size):
                 counts[cell_row[c], rate[cell_voter[c]]] += cell_weight[c]
-        else:
+            now = np.sum(counts * log_p)
+        elif it == 0:
             counts[:, 0] = weight
+            now = _log_likelihood(g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance)
         scale = np.exp(t)
-        now = _log_likelihood(scale * g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance)
         # -- scores: an elliptical slice around N(centre, spread spreadᵀ)
         w = factor.T @ (v - centre)
         turn = rng.standard_normal(m)

@@ -13,6 +13,7 @@ __all__ = ["Scorer"]
 
 # A variance below this share of the prior's counts as carried by the inducing points.
 _CARRIED, _MOST_RESIDUAL = 1e-4, 1500
+_PAIRS_AT_ONCE = 8_192  # pairs of texts with many features take much memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,10 @@ class Scorer:
         mean = design @ self.mean
         item = self.kernel.diagonal(self.theta, x)
         item = item - np.einsum("ij,ij->i", design, design) + np.einsum("ij,ij->i", half, half)
-        between = self.kernel.block(x.take(left), x.take(right), paired=True).value(self.theta)
+        between = np.empty(left.size)
+        for first in range(0, left.size, _PAIRS_AT_ONCE):
+            a, b = (x.take(side[first : first + _PAIRS_AT_ONCE]) for side in (left, right))
+            between[first : first + _PAIRS_AT_ONCE] = self.kernel.block(a, b, paired=True).value(self.theta)
         between = between - pair_dots(design, left, right) + pair_dots(half, left, right)
         variance = np.maximum(item[left] + item[right] - 2.0 * between, 0.0)
         # An item against itself has no difference, whatever the item effect.

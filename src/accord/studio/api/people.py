@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+import segno
 from fastapi import APIRouter, HTTPException, Path, Request, Response
 from pydantic import BaseModel, Field
 
@@ -35,6 +36,13 @@ class InviteAnswer(BaseModel):
 
     token: str
     path: str
+    qr: str  # a picture of the whole address, as a data address of SVG
+
+
+def _link(request: Request, studio: Studio, token: str, path: str) -> InviteAnswer:
+    scheme = "https" if studio.secure_cookies else request.url.scheme
+    code = segno.make(f"{scheme}://{request.url.netloc}{path}", error="m", micro=False)
+    return InviteAnswer(token=token, path=path, qr=code.svg_data_uri(scale=4, border=3, dark="#000", light="#fff"))
 
 
 class AuditLine(BaseModel):
@@ -52,6 +60,35 @@ def list_members(access: Owner, studio: Studio) -> list[Member]:
     with studio.database.read() as connection:
         found = people.members(connection, access.project.id)
     return [Member(id=person.id, name=person.name, role=role) for person, role in found]
+
+
+class MemberChange(BaseModel):
+    """Another role, or whether the person may make projects; what is not sent stays."""
+
+    role: Literal["viewer", "judge", "owner"] | None = None
+    may_create: bool | None = None
+
+
+@router.patch("/members/{person_id}", responses={401: {}, 403: {}, 404: {}})
+def change_member(person_id: Key, sent: MemberChange, access: Owner, studio: Studio) -> Member:
+    """Raise or lower a member's role, or allow them to make projects."""
+
+    def change(connection: Connection) -> Member:
+        held = people.role_of(connection, access.project.id, person_id)
+        if held is None:
+            raise HTTPException(404, "this person is not a member of the project.")
+        if sent.role is not None and sent.role != held:
+            people.set_role(connection, access.project.id, person_id, sent.role)
+        if sent.may_create is not None:
+            if not access.person.may_create:
+                raise HTTPException(403, "whoever may make projects allows it to others; you may not.")
+            people.allow_creating(connection, person_id, sent.may_create)
+        fields = sent.model_dump(exclude_none=True)
+        projects.note(connection, access.project.id, access.person.id, "member changed", person=person_id, **fields)
+        person = people.get_person(connection, person_id)
+        return Member(id=person.id, name=person.name, role=sent.role or held)
+
+    return studio.writer.write(change)
 
 
 @router.delete("/members/{person_id}", status_code=204, responses={401: {}, 403: {}, 404: {}})
@@ -79,7 +116,7 @@ def invite(sent: InviteSent, access: Owner, studio: Studio, request: Request) ->
         )
 
     token = studio.writer.write(create)
-    return InviteAnswer(token=token, path=f"/join/{token}")
+    return _link(request, studio, token, f"/join/{token}")
 
 
 class InviteListed(BaseModel):
@@ -117,7 +154,7 @@ def revoke_invite(key: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")], access: 
 
 
 @router.post("/members/{person_id}/reset", status_code=201, responses={401: {}, 403: {}, 404: {}})
-def reset_member(person_id: Key, access: Owner, studio: Studio) -> InviteAnswer:
+def reset_member(person_id: Key, access: Owner, studio: Studio, request: Request) -> InviteAnswer:
     """A link with which a member sets a new password."""
 
     def create(connection: Connection) -> str:
@@ -127,7 +164,7 @@ def reset_member(person_id: Key, access: Owner, studio: Studio) -> InviteAnswer:
         return people.create_reset(connection, person_id, project_id=access.project.id, created_by=access.person)
 
     token = studio.writer.write(create)
-    return InviteAnswer(token=token, path=f"/reset/{token}")
+    return _link(request, studio, token, f"/reset/{token}")
 
 
 @router.get("/audit", responses={401: {}, 403: {}, 404: {}})

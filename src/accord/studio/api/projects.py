@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from accord.data.project import Project
 from accord.errors import InputError
@@ -14,13 +14,14 @@ from accord.store import projects
 from accord.store.database import Connection, UnstorableError
 from accord.store.projects import StoredProject
 from accord.studio.api.judge import ItemAnswer, item_answer
-from accord.studio.context import Account, CurrentPerson, Key, Owner, Studio, StudioState, Viewer, Visitor
+from accord.studio.context import Creator, CurrentPerson, Key, Owner, Studio, StudioState, Viewer, Visitor
 from accord.studio.limited import FailedError, Limits, run
 from accord.studio.limited_work import look, read
 from accord.studio.uploads import received
+from accord.workflows.collecting.settings import changed_settings
 from accord.workflows.exchange import store_project
 
-__all__ = ["router"]
+__all__ = ["ProjectAnswer", "limited", "project_answer", "router"]
 
 router = APIRouter(tags=["projects"])
 Result = TypeVar("Result")
@@ -40,18 +41,42 @@ class ProjectAnswer(BaseModel):
     question: str
     guidelines: str
     settings: dict[str, Any]
+    state: str
     role: str
 
 
+class LabelSent(BaseModel):
+    """A label as people see it; the order of labels is that of the list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name
+    colour: Annotated[str, StringConstraints(max_length=20)] = "none"
+    key: Annotated[str, StringConstraints(max_length=1)] = ""
+
+
 class ProjectChange(BaseModel):
-    """What may be changed of a project."""
+    """What may be changed of a project; what is not sent stays, a setting that is sent empty is taken away."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: Name | None = None
     question: LongText | None = None
     guidelines: LongText | None = None
-    highlight: bool | None = None
+    highlight: bool | None = None  # ask for the words that decided
+    several: bool | None = None  # take several labels of one text
+    plain: bool | None = None  # ask for labels, not for the words behind them
+    open: bool | None = None  # let judges see results
+    who: Literal["judges", "owners"] | None = None  # may judge
+    labels: Annotated[list[LabelSent], Field(max_length=30)] | None = None
+    aspects: Annotated[list[Name], Field(max_length=20)] | None = None
+    n_ranks: Annotated[int, Field(ge=2, le=20)] | None = None
+    scale: Annotated[list[Annotated[str, StringConstraints(max_length=60)]], Field(max_length=20)] | None = None
+    quota: Annotated[int, Field(ge=1, le=1_000_000)] | None = None  # most answers of one person
+    overlap: Annotated[int, Field(ge=1, le=100)] | None = None  # people who are asked the same
+    deadline: Annotated[str, StringConstraints(max_length=40)] | None = None
+    gold_share: Annotated[float, Field(ge=0, le=0.5, allow_inf_nan=False)] | None = None
+    gold_feedback: bool | None = None
 
 
 class ItemsAnswer(BaseModel):
@@ -61,7 +86,7 @@ class ItemsAnswer(BaseModel):
     items: list[ItemAnswer]
 
 
-def _answer(project: StoredProject, role: str) -> ProjectAnswer:
+def project_answer(project: StoredProject, role: str) -> ProjectAnswer:
     return ProjectAnswer(
         id=project.id,
         name=project.name,
@@ -69,6 +94,7 @@ def _answer(project: StoredProject, role: str) -> ProjectAnswer:
         question=project.question,
         guidelines=project.guidelines,
         settings=dict(project.settings),
+        state=project.state,
         role=role,
     )
 
@@ -78,7 +104,7 @@ def list_projects(visitor: CurrentPerson, studio: Studio) -> list[ProjectAnswer]
     """The projects of the person who asks."""
     with studio.database.read() as connection:
         found = projects.projects_of(connection, visitor.person.id)
-    return [_answer(project, role) for project, role in found]
+    return [project_answer(project, role) for project, role in found]
 
 
 @dataclass(frozen=True)
@@ -94,12 +120,13 @@ class UploadSent:
 
 def upload_sent(
     file: list[UploadFile],
-    kind: Annotated[Kind | Literal[""], Form()] = "",
+    kind: Annotated[Kind | Literal["labels", ""], Form()] = "",
     form: Annotated[Name | Literal[""], Form(alias="format")] = "",
     config: UploadFile | None = None,
     labels: Annotated[Labels, Form()] = "",
     aspects: Annotated[Labels, Form()] = "",
     n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
+    several: Annotated[bool, Form()] = False,
 ) -> UploadSent:
     """The part of the two forms that is about files; labels and aspects separated by commas."""
     settings: dict[str, Any] = {}
@@ -109,6 +136,9 @@ def upload_sent(
             settings[name] = named
     if kind == "aspects":
         settings["n_ranks"] = n_ranks
+    if kind == "labels":  # of texts that stand alone; the model of rationales learns from labels alone, too
+        kind = "rationales"
+        settings |= {"plain": True, **({"several": True} if several else {})}
     return UploadSent(file, config, kind or None, form or None, settings)
 
 
@@ -132,7 +162,10 @@ class LookAnswer(BaseModel):
 
 
 _READING = Limits(
-    seconds=300.0, megabytes=1536, cure="Split the files, or import them on the command line with 'accord import'."
+    seconds=300.0,
+    megabytes=1536,
+    cure="Split the files, or import them on the command line with 'accord import'.",
+    patience=3.0,
 )
 
 
@@ -145,7 +178,7 @@ def limited(work: Callable[..., Result], *arguments: Any) -> Result:
 
 
 @router.post("/uploads/look", responses={401: {}, 403: {}})
-async def look_at_upload(visitor: Account, studio: Studio, upload: Upload) -> LookAnswer:
+async def look_at_upload(visitor: Creator, studio: Studio, upload: Upload) -> LookAnswer:
     """What a project made of these files would hold; nothing is stored."""
     return await studio.reading.run(lambda: _look(upload))
 
@@ -172,7 +205,7 @@ def _look(upload: UploadSent) -> LookAnswer:
 
 @router.post("/projects", status_code=201, responses={401: {}, 403: {}})
 async def create_project(
-    visitor: Account,
+    visitor: Creator,
     studio: Studio,
     upload: Upload,
     name: Annotated[Name, Form()],
@@ -207,30 +240,33 @@ def _store(
             "0; something in the upload is otherwise. Change it."
         ) from error
     assert stored is not None
-    return _answer(stored, "owner")
+    return project_answer(stored, "owner")
 
 
 @router.get("/projects/{project_id}", responses={401: {}, 404: {}})
 def get_project(access: Viewer) -> ProjectAnswer:
     """One project."""
-    return _answer(access.project, access.role)
+    return project_answer(access.project, access.role)
 
 
 @router.patch("/projects/{project_id}", responses={401: {}, 403: {}, 404: {}})
 def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> ProjectAnswer:
-    """Change a project's name, question or guidelines, or switch highlighting on or off."""
-    changes: dict[str, Any] = sent.model_dump(exclude_none=True, exclude={"highlight"})
-    if sent.highlight is not None:
-        changes["settings"] = {**access.project.settings, "highlight": sent.highlight}
+    """Change what a project asks and whom."""
+    changed = sent.model_dump(exclude_unset=True)
+    changes = {name: changed.pop(name) for name in ("name", "question", "guidelines") if changed.get(name) is not None}
+    fields = sorted({**changes, **changed})
 
     def change(connection: Connection) -> StoredProject | None:
+        if changed:
+            stored = projects.get_project(connection, access.project.id) or access.project
+            changes["settings"] = changed_settings(connection, stored, changed)
         if changes:
             projects.change_project(connection, access.project.id, **changes)
-            projects.note(connection, access.project.id, access.person.id, "project changed", fields=sorted(changes))
+            projects.note(connection, access.project.id, access.person.id, "project changed", fields=fields)
         return projects.get_project(connection, access.project.id)
 
     project = studio.writer.write(change)
-    return _answer(project or access.project, access.role)
+    return project_answer(project or access.project, access.role)
 
 
 @router.get("/projects/{project_id}/items", responses={401: {}, 404: {}})

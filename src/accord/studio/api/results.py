@@ -1,17 +1,20 @@
 """What the judgements say: results of the model, and files to take away."""
 
+import hashlib
 import tempfile
 import zipfile
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
+from accord.store import judgements as kept
+from accord.store.questions import count_open
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
-from accord.studio.context import Key, Owner, Studio, Viewer
+from accord.studio.context import Key, Owner, Reading, Studio, Viewer
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
 
@@ -35,9 +38,9 @@ class ResultsAnswer(BaseModel):
     problem: str | None = None
 
 
-@router.get("/results", responses={401: {}, 404: {}})
+@router.get("/results", responses={401: {}, 403: {}, 404: {}})
 def results(
-    access: Viewer,
+    access: Reading,
     studio: Studio,
     offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
@@ -63,8 +66,52 @@ def results(
     )
 
 
-@router.get("/results/{key}", responses={401: {}, 404: {}})
-def result_of(key: Key, access: Viewer, studio: Studio) -> dict[str, Any]:
+class LiveAnswer(BaseModel):
+    """What changes by itself: the state of the project, the own answers and, for those who see results, the model's.
+
+    ``n_new`` counts rows that came after the last refit; ``fitting`` says whether one is due.
+    """
+
+    state: str
+    n_mine: int
+    model_version: int | None = None
+    n_judgements: int | None = None
+    n_new: int | None = None
+    fitted_at: datetime | None = None
+    seconds: float | None = None
+    fitting: bool | None = None
+    problem: str | None = None
+    queue: int | None = None
+
+
+@router.get("/live", responses={304: {}, 401: {}, 404: {}})
+def live(access: Viewer, studio: Studio, request: Request, response: Response) -> LiveAnswer | None:
+    """What changes by itself, to be asked often: with ``If-None-Match`` nothing is sent where all is as before."""
+    project = access.project.id
+    with studio.database.read() as connection:
+        answer = LiveAnswer(state=access.project.state, n_mine=kept.count_of(connection, project, access.person.id))
+        if access.sees_results:
+            found = get_scores(connection, project)
+            failure = get_failure(connection, project)
+            answer.n_new = kept.rows_after(connection, project, found.last_judgement if found else 0)
+            answer.fitting = answer.n_new > 0 and failure is None and access.project.state != "archived"
+            if found is not None:
+                answer.model_version, answer.n_judgements = found.model_version, found.n_judgements
+                answer.fitted_at, answer.seconds = found.fitted_at, found.seconds
+            if access.may("owner"):
+                answer.problem = None if failure is None else failure.sentence
+                answer.queue = count_open(connection, [project]).get(project, 0)
+    tag = f'"{hashlib.sha256(answer.model_dump_json().encode()).hexdigest()[:24]}"'
+    if request.headers.get("if-none-match") == tag:
+        response.status_code = 304
+        response.headers["etag"] = tag
+        return None
+    response.headers.update({"etag": tag, "cache-control": "no-cache"})
+    return answer
+
+
+@router.get("/results/{key}", responses={401: {}, 403: {}, 404: {}})
+def result_of(key: Key, access: Reading, studio: Studio) -> dict[str, Any]:
     """What the model says of one text."""
     with studio.database.read() as connection:
         found = results_of(connection, access.project.id, [key])

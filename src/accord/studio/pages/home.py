@@ -89,6 +89,6 @@ async def demo(request: Request, response: Response, studio: Studio) -> SessionA
 @router.get("/projects/new")
 def new_project(request: Request, visitor: MaybePerson) -> Response:
     """The form for a new project."""
-    if visitor is None or visitor.person.is_guest:
+    if visitor is None or not visitor.person.may_create:
         return RedirectResponse("/", status_code=303)
     return render(request, "new_project.html", visitor=visitor, formats=titles(readable=True))

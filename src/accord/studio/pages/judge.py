@@ -12,7 +12,8 @@ from accord.store.database import Connection
 from accord.store.scores import results_of
 from accord.studio.context import Access, Judge, Studio
 from accord.studio.pages.rendering import render
-from accord.workflows.collecting.collect import SKIP_REASONS
+from accord.workflows.collecting.collect import SKIP_REASONS, why_closed
+from accord.workflows.collecting.settings import looks_of
 
 __all__ = ["router"]
 
@@ -23,7 +24,7 @@ _TEMPLATES = {
     "threads": "thread.html",
     "aspects": "aspects.html",
     "links": "label.html",
-    "rationales": "highlight.html",
+    "rationales": "label.html",
 }
 
 
@@ -54,13 +55,17 @@ def judge(
     access: Judge,
     studio: Studio,
     after: Annotated[int, Query(ge=-1, lt=2**31)] = -1,
+    comment: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
 ) -> HTMLResponse:
     """The judging page of the project's kind."""
     with studio.database.read() as connection:
         n_done = kept.count_of(connection, access.project.id, access.person.id)
+        closed = why_closed(connection, access.project, access.person.id, access.role)
         context: dict[str, Any] = {}
-        if access.project.kind == "threads":
-            context["thread"] = _next_thread(connection, access, after)
+        if access.project.kind == "threads" and closed:
+            context["thread"] = Thread(-1, "", [])
+        elif access.project.kind == "threads":
+            context["thread"] = _next_thread(connection, access, after, comment)
     return render(
         request,
         _TEMPLATES[access.project.kind],
@@ -68,16 +73,22 @@ def judge(
         here="judge",
         n_done=n_done,
         skip_reasons=SKIP_REASONS,
+        looks=looks_of(access.project),
+        closed=closed,
         **context,
     )
 
 
-def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
-    """The first thread after position ``after`` in which the person has not labelled every comment."""
+def _next_thread(connection: Connection, access: Access, after: int, comment: int | None) -> Thread:
+    """The first thread after position ``after`` with something left to label, or that of a comment."""
     project_id = access.project.id
     given = kept.labels_of(connection, project_id, access.person.id)
     threads = projects.threads_of(connection, project_id)
     names = list(threads)
+    if comment is not None:
+        for place, name in enumerate(names):
+            if comment in threads[name]:
+                return _thread(connection, access, place, name, given)
     for place in [*range(after + 1, len(names)), *range(min(after + 1, len(names)))]:
         if any(key not in given for key in threads[names[place]]):
             return _thread(connection, access, place, names[place], given)
@@ -86,7 +97,8 @@ def _next_thread(connection: Connection, access: Access, after: int) -> Thread:
 
 def _thread(connection: Connection, access: Access, place: int, name: str, given: dict[int, str]) -> Thread:
     found, _ = projects.find_items(connection, access.project.id, group_id=name, limit=None)
-    said = results_of(connection, access.project.id, [item.key for item in found])
+    # What the model says must not sway a judge who is blind.
+    said = results_of(connection, access.project.id, [item.key for item in found]) if access.sees_results else {}
     depth: dict[str, int] = {name: -1}
     question, comments = "", []
     for item in found:
@@ -109,7 +121,7 @@ def _thread(connection: Connection, access: Access, place: int, name: str, given
 
 def _suggestion(row: dict[str, Any] | None) -> str | None:
     """What the model says of a comment; the page shows it only after the person's own answer."""
-    if row is None or row.get("label") is None:
+    if row is None or row.get("label") is None or row.get("given"):
         return None
     sure = row.get("probability")
     return f"The model says {row['label']}" + (f", {100 * sure:.0f} % sure." if isinstance(sure, float) else ".")

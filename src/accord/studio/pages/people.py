@@ -50,6 +50,8 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         names={person.id: person.name for person, _ in members},
         audit=audit,
         overall=overall,
+        pace=scores.result.get("quality", {}).get("pace", []) if scores else [],
+        quota=access.project.settings.get("quota"),
     )
 
 

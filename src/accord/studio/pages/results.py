@@ -12,7 +12,7 @@ from accord.store import projects
 from accord.store.database import Connection
 from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
-from accord.studio.context import Access, Key, Studio, Viewer
+from accord.studio.context import Access, Key, Reading, Studio, Viewer
 from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
 from accord.workflows.rank import stability_sentences
 
@@ -25,7 +25,7 @@ Offset = Annotated[int, Query(ge=0, lt=2**31)]
 
 
 @router.get("/results")
-def results(request: Request, access: Viewer, studio: Studio, offset: Offset = 0) -> HTMLResponse:
+def results(request: Request, access: Reading, studio: Studio, offset: Offset = 0) -> HTMLResponse:
     """The ranking of a pairs project; the predictions of the others."""
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
@@ -132,6 +132,8 @@ def _ranking(
             f"The votes do not join all texts yet: {n} more {'link is' if n == 1 else 'links are'} missing. Until then "
             "the order between the parts comes from the model alone."
         )
+    if summary.get("left_out"):
+        warnings.append(f"{summary['left_out']:,} texts have no vote yet and are not ranked.")
     settled = float(summary.get("settled", 0.0))
     return render(
         request,
@@ -175,8 +177,8 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item = projects.get_item(connection, access.project.id, key)
         if item is None:
             raise HTTPException(404, "there is no such text in this project.")
-        said = results_of(connection, access.project.id, [key]).get(key)
-        judged = _judgements_of(connection, access.project.id, key)
+        said = results_of(connection, access.project.id, [key]).get(key) if access.sees_results else None
+        judged = _judgements_of(connection, access, key)
         neighbours = _neighbours(connection, access.project.id, item)
     return render(
         request,
@@ -186,6 +188,8 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         item=item,
         pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
         facts=_facts(said) if said else [],
+        reasons=_reasons(said) if said else [],
+        given=bool(said and said.get("given")),
         judgements=judged,
         neighbours=neighbours,
     )
@@ -200,7 +204,11 @@ _FACTS = {
 
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
-    facts = {name: _cell(value) for name, value in row.items() if name not in {"key", "item_id", "text", "highlights"}}
+    facts = {
+        name: _cell(value)
+        for name, value in row.items()
+        if name not in {"key", "item_id", "text", "highlights", "reasons", "given"} and not name.startswith("p.")
+    }
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
     for name in ("p_best", "probability"):
@@ -212,8 +220,38 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
 
 
-def _judgements_of(connection: Connection, project_id: int, key: int) -> list[dict[str, Any]]:
-    rows = kept.of_text(connection, project_id, key)
+_REASONS = {
+    "word": "a word",
+    "words": "words",
+    "content": "its words together",
+    "link": "a linked text",
+    "aspect": "another aspect",
+    "comment": "another comment",
+    "term": "a property of the text",
+    "vote": "a vote",
+}
+
+
+def _reasons(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Why the model says what it says: each reason with a bar that is as long as the reason is strong."""
+    found = row.get("reasons") or []
+    most = max((abs(effect) for _, effect, _ in found), default=0.0) or 1.0
+    return [
+        {
+            "reason": reason,
+            "kind": _REASONS.get(kind, kind),
+            "way": "for" if effect > 0 else "against",
+            "bar": share_svg(abs(effect) / most, f"{'for' if effect > 0 else 'against'}, strength {abs(effect):.2f}"),
+        }
+        for reason, effect, kind in found
+        if effect
+    ]
+
+
+def _judgements_of(connection: Connection, access: Access, key: int) -> list[dict[str, Any]]:
+    """The judgements about a text: to owners with names, to readers without, to blind judges their own only."""
+    project_id = access.project.id
+    rows = kept.of_text(connection, project_id, key, person_id=None if access.sees_results else access.person.id)
     others = projects.items_by_key(
         connection, project_id, {k for row in rows for k in (row.item, row.other) if k is not None}
     )
@@ -222,13 +260,19 @@ def _judgements_of(connection: Connection, project_id: int, key: int) -> list[di
         out.append(
             {
                 "when": row.created_at.strftime("%Y-%m-%d %H:%M"),
-                "who": row.annotator_id or row.person_name or "",
+                "who": _who(row, access),
                 "what": _what(row, key, others),
                 "start": row.start if row.item == key else None,
                 "end": row.end if row.item == key else None,
             }
         )
     return out
+
+
+def _who(row: Any, access: Access) -> str:
+    if row.person_id == access.person.id:
+        return "you"
+    return (row.annotator_id or row.person_name or "") if access.may("owner") else "somebody"
 
 
 def _what(row: Any, key: int, others: dict[int, StoredItem]) -> str:

@@ -75,7 +75,7 @@ def _matplotlib() -> Any:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingDependencyError("pictures need matplotlib. Install it with: pip install 'accord[plot]'") from None
+        raise MissingDependencyError("pictures need matplotlib. Install accord-learn[plot].") from None
 
     def subplots(*shape: int, figsize: tuple[float, float], **settings: Any) -> Any:
         figure = Figure(figsize=figsize)

@@ -1,23 +1,38 @@
 """Collect: what people answer, checked against what was asked, and appended to the store."""
 
+import hashlib
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
 from accord.data.project import LEARNT
 from accord.errors import InputError
+from accord.store import gold, projects, questions
 from accord.store import judgements as kept
-from accord.store import projects, questions
 from accord.store.database import Connection
 from accord.store.judgements import Judgement
 from accord.store.projects import StoredItem, StoredProject
 from accord.store.questions import Question
 from accord.store.scores import get_scores
+from accord.workflows.collecting.settings import ClosedError, closed_because
 
-__all__ = ["ANSWERS", "SKIP_REASONS", "Answer", "NextQuestion", "next_question", "record", "take_back"]
+__all__ = [
+    "ANSWERS",
+    "SKIP_REASONS",
+    "Answer",
+    "NextQuestion",
+    "Reopened",
+    "given_by",
+    "next_question",
+    "record",
+    "reopen",
+    "rows_of",
+    "take_back",
+    "why_closed",
+]
 
 # What may be answered in a project of each kind; an answer of a label and its spans is named after the spans.
 ANSWERS: Mapping[str, tuple[str, ...]] = {kind: (rows[-1], "skip") for kind, rows in LEARNT.items()}
@@ -44,12 +59,14 @@ class Answer:
     other: int | None = None
     value: float | None = None
     label: str | None = None
+    labels: Sequence[str] = ()  # where several are taken, the main one first; ``label`` alone otherwise
     scores: Mapping[str, int | None] = field(default_factory=dict)
     spans: Sequence[tuple[int, int, int]] = ()  # (item key, start, end), characters
     shown_left: int | None = None
     response_ms: int | None = None
     skip_reason: str | None = None
     question_id: int | None = None
+    replaces: str | None = None  # the request of an earlier answer of the same person, which this one corrects
 
 
 @dataclass(frozen=True)
@@ -63,11 +80,94 @@ class NextQuestion:
     texts: tuple[StoredItem, ...]
 
 
-def record(connection: Connection, project: StoredProject, person_id: int, answer: Answer) -> int:
-    """Check an answer and append it; returns the number of new rows (0 where it was sent before)."""
+@dataclass(frozen=True)
+class Reopened:
+    """An answer that was taken back or is to be changed: its question again, and what was answered."""
+
+    request_id: str
+    question: NextQuestion
+    given: Mapping[str, Any]
+
+
+def given_by(rows: Sequence[Any]) -> dict[str, Any]:
+    """What the rows of an answer say, as it was sent."""
+    first = rows[0]
+    given: dict[str, Any] = {"kind": first.kind, "skip_reason": first.skip_reason}
+    if first.kind == "pair":
+        given |= {"item": first.item, "value": first.value}
+    labels = [row.label for row in rows if row.kind == "label"]
+    if labels:
+        given |= {"label": labels[0], "labels": labels}
+    scores = {row.aspect: None if row.value is None else int(row.value) for row in rows if row.kind == "score"}
+    if scores:
+        given["scores"] = scores
+    spans = [(row.item, row.start, row.end, row.quote) for row in rows if row.kind == "span" and row.start is not None]
+    given["spans"] = [dict(zip(("item", "start", "end", "quote"), span, strict=True)) for span in spans]
+    return given
+
+
+def why_closed(connection: Connection, project: StoredProject, person_id: int, role: str) -> str | None:
+    """Why a person is asked nothing now; ``None`` where questions are asked."""
+    n_done = kept.count_of(connection, project.id, person_id) if project.settings.get("quota") else 0
+    return closed_because(project, role=role, n_done=n_done)
+
+
+def record(
+    connection: Connection, project: StoredProject, person_id: int, answer: Answer, *, role: str = "judge"
+) -> int:
+    """Check an answer and append it; returns the number of new rows (0 where it was sent before).
+
+    While the project takes no answers, one to a question that the person was asked before is still taken; others are
+    refused by :class:`~accord.workflows.collecting.settings.ClosedError`.
+    """
     if not 8 <= len(answer.request_id) <= 64:
         raise InputError(f"a request_id has 8 to 64 characters; this one has {len(answer.request_id)}. Send a UUID.")
-    allowed = ANSWERS[project.kind]
+    about = {answer.item} if answer.other is None else {answer.item, answer.other}
+    said = rows_of(connection, project, answer)
+    base: dict[str, Any] = {
+        "request_id": answer.request_id,
+        "person_id": person_id,
+        "response_ms": None if answer.response_ms is None else max(0, min(answer.response_ms, 86_400_000)),
+    }
+    rows = [Judgement(**{**base, "part": part, **row}) for part, row in enumerate(said)]
+    if kept.is_stored(connection, project.id, rows):
+        return 0
+    before = answer.replaces
+    if before is None and answer.other is None:  # one person says one thing about one text
+        before = kept.standing_of(connection, project.id, person_id, answer.item)
+    if before is not None:
+        _check_same_texts(connection, project, before, about)
+        undo_id = "re:" + hashlib.sha256(answer.request_id.encode()).hexdigest()[:32]
+        kept.undo(connection, project.id, person_id, request_id=undo_id, undoes=before)
+    asked = None
+    if answer.question_id is not None:
+        asked = questions.close(connection, project.id, answer.question_id, person_id, about)
+    if asked is None or project.state == "archived":
+        reason = why_closed(connection, project, person_id, role)
+        if reason is not None:
+            raise ClosedError(reason)
+    if asked is not None:
+        rows = [
+            replace(row, strategy=asked.strategy, propensity=asked.propensity, model_version=asked.model_version)
+            for row in rows
+        ]
+    new = kept.append(connection, project.id, rows)
+    if asked is not None and asked.strategy not in ("gold", "repeat", "again"):
+        _ask_others(connection, project, asked)
+    return new
+
+
+def _ask_others(connection: Connection, project: StoredProject, asked: Question) -> None:
+    """Put a question back that fewer people have answered than are wanted; it is the next one of somebody else."""
+    overlap = int(project.settings.get("overlap") or 1)
+    if overlap > 1 and kept.n_people(connection, project.id, asked.item, asked.other) < overlap:
+        row = {name: value for name, value in vars(asked).items() if name != "id"}
+        questions.append(connection, project.id, [{**row, "strategy": "overlap"}], first=True)
+
+
+def rows_of(connection: Connection, project: StoredProject, answer: Answer) -> list[dict[str, Any]]:
+    """What an answer says, checked, as rows of judgement; one that breaks a rule is refused."""
+    allowed = ("label", "skip") if project.settings.get("plain") else ANSWERS[project.kind]
     if answer.kind not in allowed:
         raise InputError(
             f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
@@ -81,44 +181,61 @@ def record(connection: Connection, project: StoredProject, person_id: int, answe
         raise InputError(
             f"an answer is about texts of its project; text {min(wanted - set(texts))} is not one of them."
         )
-    base: dict[str, Any] = {
-        "request_id": answer.request_id,
-        "person_id": person_id,
-        "response_ms": None if answer.response_ms is None else max(0, min(answer.response_ms, 86_400_000)),
-    }
-    rows = [
-        Judgement(**{**base, "part": part, **row})
-        for part, row in enumerate(_ROWS[answer.kind](project, texts, answer))
-    ]
-    if kept.is_stored(connection, project.id, rows):
-        return 0
-    asked = None
-    if answer.question_id is not None:
-        asked = questions.close(connection, project.id, answer.question_id, person_id, about)
-    if asked is not None:
-        rows = [
-            replace(row, strategy=asked.strategy, propensity=asked.propensity, model_version=asked.model_version)
-            for row in rows
-        ]
-    return kept.append(connection, project.id, rows)
+    return _ROWS[answer.kind](project, texts, answer)
 
 
-def take_back(connection: Connection, project: StoredProject, person_id: int, *, request_id: str) -> str | None:
-    """Undo the person's newest answer; returns the request that was undone, or ``None``.
+def _check_same_texts(connection: Connection, project: StoredProject, request_id: str, about: Set[int]) -> None:
+    rows = kept.stored_rows(connection, project.id, request_id)
+    if not rows or {rows[0].item, rows[0].other} - {None} != about:
+        raise InputError("an answer corrects one about the same texts; the earlier one is about others, or not known.")
 
-    A wish that is sent again is answered as before and undoes nothing else.
+
+def take_back(
+    connection: Connection, project: StoredProject, person_id: int, *, request_id: str
+) -> Reopened | str | None:
+    """Undo the person's newest answer; its question comes back with what was answered. ``None`` where there is none.
+
+    A wish that is sent again is answered as before and undoes nothing else. An answer whose texts are gone is undone
+    too; then only its request is returned.
     """
     before = kept.stored_rows(connection, project.id, request_id)
     if before:
         if (before[0].kind, before[0].person_id) != ("undo", person_id):
             raise InputError(f"a request_id names one answer; {request_id!r} is taken. Send a new request_id.")
-        return str(before[0].undoes)
+        return _reopened(connection, project, person_id, str(before[0].undoes))
     newest = kept.last_of(connection, project.id, person_id)
     if not newest:
         return None
     undone = str(newest[0].request_id)
     kept.undo(connection, project.id, person_id, request_id=request_id, undoes=undone)
-    return undone
+    return _reopened(connection, project, person_id, undone)
+
+
+def _reopened(connection: Connection, project: StoredProject, person_id: int, request_id: str) -> Reopened | str:
+    rows = kept.stored_rows(connection, project.id, request_id)
+    first = rows[0]
+    if first.item is None:
+        return request_id
+    row = {
+        "item": first.item,
+        "other": first.other,
+        "strategy": first.strategy or "again",
+        "propensity": first.propensity,
+        "model_version": first.model_version or 0,
+    }
+    held = questions.held(connection, project.id, person_id, first.item, first.other)
+    key = questions.hold(connection, project.id, person_id, row, first=True) if held is None else held
+    return Reopened(request_id, _shown(connection, project, person_id, Question(key, **row)), given_by(rows))
+
+
+def reopen(connection: Connection, project: StoredProject, person_id: int, request_id: str) -> Reopened:
+    """An own answer to be changed: it stands until a new one that ``replaces`` it is sent."""
+    rows = kept.stored_rows(connection, project.id, request_id)
+    if not rows or rows[0].person_id != person_id or rows[0].item is None or rows[0].kind == "undo":
+        raise InputError("people change their own answers; this one is not yours, or is not known.")
+    asked = Question(0, rows[0].item, rows[0].other, "again", None, 0)
+    question = replace(_shown(connection, project, person_id, asked), question_id=None)
+    return Reopened(request_id, question, given_by(rows))
 
 
 def _pair_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
@@ -139,7 +256,8 @@ def _pair_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: 
 
 
 def _label_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
-    return [{"kind": "label", "item": answer.item, "label": _checked_label(project, answer.label)}]
+    given = [{"kind": "label", "item": answer.item, "label": label} for label in _checked_labels(project, answer)]
+    return [*given, *_span_rows(texts, answer)]
 
 
 def _score_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
@@ -168,13 +286,9 @@ def _score_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer:
 
 
 def _rationale_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
-    label: dict[str, Any] = {
-        "kind": "label",
-        "item": answer.item,
-        "label": _checked_label(project, answer.label),
-    }
+    given = [{"kind": "label", "item": answer.item, "label": label} for label in _checked_labels(project, answer)]
     # A text that was read and in which nothing was marked differs from a text that nobody has read.
-    return [label, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
+    return [*given, *(_span_rows(texts, answer) or [{"kind": "span", "item": answer.item}])]
 
 
 def _skip_rows(project: StoredProject, texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str, Any]]:
@@ -209,11 +323,15 @@ def _span_rows(texts: Mapping[int, StoredItem], answer: Answer) -> list[dict[str
     return rows
 
 
-def _checked_label(project: StoredProject, label: str | None) -> str:
+def _checked_labels(project: StoredProject, answer: Answer) -> list[str]:
     labels = list(project.settings.get("labels", []))
-    if label is None or label not in labels:
-        raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
-    return label
+    given: list[str | None] = [*dict.fromkeys(answer.labels)] or [answer.label]
+    for label in given:
+        if label is None or label not in labels:
+            raise InputError(f"the labels of this project are {', '.join(labels)}; {label!r} is not among them.")
+    if len(given) > 1 and not project.settings.get("several"):
+        raise InputError(f"a text has one label in this project; {len(given)} were sent. Choose one of them.")
+    return [str(label) for label in given]
 
 
 _ROWS = {
@@ -235,6 +353,9 @@ def next_question(
     """
     if project.settings.get("stop") and _is_settled(connection, project.id):
         return None
+    asked = _gold_question(connection, project, person_id, rng)
+    if asked is not None:
+        return _shown(connection, project, person_id, asked)
     leased = questions.lease(connection, project.id, person_id)
     if leased:
         return _shown(connection, project, person_id, leased[0])
@@ -247,6 +368,20 @@ def next_question(
     return _shown(connection, project, person_id, Question(question_id, **drawn[0]))
 
 
+def _gold_question(
+    connection: Connection, project: StoredProject, person_id: int, rng: random.Random
+) -> Question | None:
+    """Now and then a question whose answer is known, unless the person holds a question already."""
+    share = float(project.settings.get("gold_share") or 0.0)
+    if rng.random() >= share or questions.holds_any(connection, project.id, person_id):
+        return None
+    found = gold.unasked(connection, project.id, person_id)
+    if found is None:
+        return None
+    row = {"item": found.item, "other": found.other, "strategy": "gold", "propensity": None, "model_version": 0}
+    return Question(questions.hold(connection, project.id, person_id, row, first=True), **row)
+
+
 def _is_settled(connection: Connection, project_id: int) -> bool:
     found = get_scores(connection, project_id)
     return found is not None and bool(found.result.get("summary", {}).get("reached"))
@@ -255,16 +390,16 @@ def _is_settled(connection: Connection, project_id: int) -> bool:
 def _shown(connection: Connection, project: StoredProject, person_id: int, question: Question) -> NextQuestion:
     keys = [question.item] if question.other is None else [question.item, question.other]
     texts = projects.items_by_key(connection, project.id, keys)
-    order = keys if question.other is None or _left_first(keys, person_id) else keys[::-1]
+    order = keys if question.other is None else _sides(keys, person_id)
     return NextQuestion(
         question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
     )
 
 
-def _left_first(keys: Sequence[int], person_id: int) -> bool:
-    """Whether the first text is shown on the left: random by person and pair, the same when the page is reloaded."""
+def _sides(keys: Sequence[int], person_id: int) -> list[int]:
+    """The text shown left and the other: random by person and pair, the same whenever the pair is shown again."""
     low, high = sorted(keys)
-    return random.Random(f"{person_id}/{low}/{high}").random() < 0.5
+    return [low, high] if random.Random(f"{person_id}/{low}/{high}").random() < 0.5 else [high, low]
 
 
 def _draw_pairs(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
@@ -327,5 +462,6 @@ def _asked(keys: Sequence[int], strategy: str, propensity: float | None) -> dict
 
 def _least_judged(connection: Connection, project: StoredProject, person_id: int, rng: random.Random) -> _Drawn:
     """The texts with the fewest judgements that the person has not judged."""
-    keys = questions.least_judged(connection, project.id, person_id, limit=_AT_ONCE)
+    overlap = project.settings.get("overlap")
+    keys = questions.least_judged(connection, project.id, person_id, limit=_AT_ONCE, overlap=overlap)
     return [_asked([key], "coverage", None) for key in keys]

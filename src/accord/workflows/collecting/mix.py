@@ -61,7 +61,8 @@ class PairMix:
         if way == "random":
             a, b = rng.sample(range(pool.size), 2)
         else:  # one of the texts of this pool with the fewest votes, against any other
-            a = int(rng.choice(np.flatnonzero(self._votes[p] == self._votes[p].min()).tolist()))
+            fewest = np.flatnonzero(self._votes[p] == self._votes[p].min())
+            a = int(fewest[rng.randrange(fewest.size)])
             b = (a + rng.randrange(1, pool.size)) % pool.size
         return way, (int(pool[a]), int(pool[b]))
 

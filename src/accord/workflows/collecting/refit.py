@@ -18,9 +18,13 @@ from accord.errors import InputError
 from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
+from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
+from accord.workflows.collecting.large import Parts, parts
 from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
+from accord.workflows.collecting.quality import quality, settled, started_questions
+from accord.workflows.collecting.reasons import with_reasons
 from accord.workflows.exchange import project_of
 from accord.workflows.kinds import task_of
 
@@ -74,18 +78,21 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
+        right = gold_rows(connection, project_id)
     n_judgements = project.counts["judgements"]
+    judged, project = project, settled(project)
     fitted, is_warm = None, False
+    part = parts(project)
     try:
-        fitted, is_warm = _fit(project, last)
-        frame, summary = _results(fitted.model, project)
+        fitted, is_warm = _fit(part, last)
+        frame, summary = _results(fitted.model, part)
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
         frame, summary = pd.DataFrame(), {"waiting": str(error)}
-    people = [asdict(person) for person in annotators(project)]
+    people = [asdict(person) for person in annotators(judged)]
     size = min(_MOST, max(_FEWEST, 2 * n_new))
-    queue = _choose(stored, project, fitted.model if fitted else None, keys, counts, size, rng)
-    packed = connections.pack_model(fitted.model, project) if asked_for and fitted is not None else None
+    queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, size, rng)
+    packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
     version = scores.put_scores(
@@ -94,8 +101,8 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         n_judgements=n_judgements,
         last_judgement=newest,
         seconds=seconds,
-        result={"summary": summary, "people": people},
-        rows=_rows(frame, keys),
+        result={"summary": summary, "people": people, "quality": quality(judged, right)},
+        rows=with_reasons(_rows(frame, keys), fitted.model if fitted else None, part.seen),
     )
     with database.write() as connection:
         if packed is not None:
@@ -104,8 +111,9 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
 
 
-def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
+def _fit(part: Parts, last: Fitted | None) -> tuple[Fitted, bool]:
     """The fitted model, and whether it started from the last one."""
+    project = part.seen
     ids = project.judgement_table.column("judgement_id")
     present = frozenset(ids.to_pylist())
     # A judgement that was taken back cannot be taken out of a model.
@@ -116,15 +124,18 @@ def _fit(project: Project, last: Fitted | None) -> tuple[Fitted, bool]:
             model = update(last.model, project, replace(project, judgement_table=project.judgement_table.filter(mask)))
             if model is not None:
                 return Fitted(model, present, last.n_trained), True
-    model = task_of(project.kind).train(project, {}, lambda what, done, total: None)
+    model = task_of(project.kind).train(project, part.settings, lambda what, done, total: None)
     return Fitted(model, present, len(present)), False
 
 
-def _results(model: Any, project: Project) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _results(model: Any, part: Parts) -> tuple[pd.DataFrame, dict[str, Any]]:
     """One row of results a text (or aspect of a text), and what is said of the whole."""
+    project = part.ranked
     task = task_of(project.kind)
     frame = (task.rank or task.predict)(model, project)
-    return frame, _summary(model, project, frame) if project.kind == "pairs" else {}
+    if project.kind != "pairs":
+        return frame, {}
+    return frame, {**_summary(model, project, frame), "left_out": part.n_left_out}
 
 
 def _rows(frame: pd.DataFrame, keys: Mapping[str, int]) -> Iterator[dict[str, Any]]:
@@ -162,6 +173,7 @@ def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, A
 def _choose(
     stored: StoredProject,
     project: Project,
+    part: Parts,
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
@@ -170,12 +182,33 @@ def _choose(
 ) -> list[dict[str, Any]]:
     mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
     if stored.kind == "pairs":
-        return _choose_pairs(project, model, keys, counts, mix, size, rng)
-    return _choose_texts(project, model, keys, counts, mix, size, rng)
+        queue = _choose_pairs(project, part, model, keys, counts, mix, size, rng)
+    else:
+        queue = _choose_texts(project, model, keys, counts, mix, size, rng)
+    overlap = int(stored.settings.get("overlap") or 0)
+    return _shared(queue, project, keys, overlap) if overlap else queue
+
+
+def _shared(
+    queue: list[dict[str, Any]], project: Project, keys: Mapping[str, int], overlap: int
+) -> list[dict[str, Any]]:
+    """The queue where each question is for a number of people: those that some have answered first, and no others."""
+    n_people = {
+        frozenset(keys[name] for name in names if name is not None): n
+        for names, n in started_questions(project).items()
+    }
+    begun = [sorted(texts) for texts, n in n_people.items() if n < overlap]
+    first = [
+        {"item": texts[0], "other": texts[1] if len(texts) == 2 else None, "strategy": "overlap", "propensity": None}
+        for texts in begun
+    ]
+    rest = [row for row in queue if frozenset({row["item"], row["other"]} - {None}) not in n_people]
+    return [*first[: len(queue)], *rest]
 
 
 def _choose_pairs(
     project: Project,
+    part: Parts,
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
@@ -185,20 +218,16 @@ def _choose_pairs(
 ) -> list[dict[str, Any]]:
     """Draw pairs from the mix; the propensity of a pair is its probability under one draw from the whole mix."""
     groups: dict[Any, list[int]] = {}
-    frame = project.frames()["items"]
-    for item_id, group in zip(frame["item_id"], frame["group_id"], strict=True):
+    names = (project.item_table.column(name).to_pylist() for name in ("item_id", "group_id"))
+    for item_id, group in zip(*names, strict=True):
         groups.setdefault(group, []).append(keys[item_id])
     informative: list[tuple[int, int]] = []
     if model is not None and any(len(pool) > 1 for pool in groups.values()):
         task = task_of("pairs")
-        asked = task.must(task.ask, "ask")(model, project, size)
+        asked = task.must(task.ask, "ask")(model, part.seen, size)
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
-    voted = [
-        (keys[a], keys[b])
-        for a, b in project.frames()["judgements"]
-        .query("kind == 'pair'")[["item_id", "other_id"]]
-        .itertuples(index=False, name=None)
-    ]
+    columns = (project.judgement_table.column(name).to_pylist() for name in ("kind", "item_id", "other_id"))
+    voted = [(keys[a], keys[b]) for kind, a, b in zip(*columns, strict=True) if kind == "pair"]
     drawn = PairMix(list(groups.values()), counts, informative, voted, mix)
     if not drawn.n_pairs:
         return []

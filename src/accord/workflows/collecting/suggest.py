@@ -134,7 +134,7 @@ def _predicted(saved: SavedModel, read: Project, names: Sequence[str]) -> dict[s
     alone = replace(
         read, item_table=_table(items, ITEMS), judgement_table=JUDGEMENTS.empty_table(), link_table=LINKS.empty_table()
     )
-    rows = task_of(saved.kind).predict(saved.model, alone).to_dict("records")
+    rows = saved.use(task_of(saved.kind).predict, alone).to_dict("records")
     if saved.kind != "aspects":
         return {str(row["item_id"]): {str(name): value for name, value in row.items()} for row in rows}
     texts: dict[str, dict[str, Any]] = {}
@@ -149,7 +149,7 @@ def _suggest_pairs(
     frame = read.frames()["judgements"]
     pairs = frame[["item_id", "other_id"]].set_axis(["left", "right"], axis=1)
     task = task_of("pairs")
-    table = task.must(task.compare, "compare")(saved.model, read, pairs)
+    table = saved.use(task.must(task.compare, "compare"), read, pairs)
     answers = [dict(_NOTHING) for _ in tasks]
     for name, left, undecided in zip(frame["judgement_id"], table["p.left"], table["p.undecided"], strict=True):
         right = 1.0 - left - undecided

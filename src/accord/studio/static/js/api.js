@@ -87,17 +87,17 @@ export class Outbox {
   async #deliver(answer) {
     for (let pause = 500; ; pause = Math.min(2 * pause, 10000)) {
       try {
-        await call("POST", this.path, answer);
-        break;
+        const stored = await call("POST", this.path, answer);
+        this.#drop(answer);
+        this.say("Stored.");
+        return stored;
       } catch (error) {
         if (error instanceof Refused) { this.#drop(answer); this.say(error.message, true); throw error; }
         const kept = error instanceof NotAllowed;
-        this.say(`Not stored yet. ${kept ? `${error.message} Your answer is kept: sign in again in another tab.` : "Trying again …"}`, true);
+        this.say(`Not stored yet. ${kept ? `${error.message} Your answer is kept and sent again; if you were signed out, sign in in another tab.` : "Trying again …"}`, true);
         await wait(pause);
       }
     }
-    this.#drop(answer);
-    this.say("Stored.");
   }
 
   #drop(answer) { localStorage.removeItem(this.place + answer.request_id); }
@@ -110,9 +110,9 @@ export class Undo {
   async send() {
     this.wish ??= newId();
     try {
-      const { undone } = await call("POST", this.path, { request_id: this.wish });
+      const answer = await call("POST", this.path, { request_id: this.wish });
       this.wish = null;
-      return undone;
+      return answer;
     } catch (error) {
       if (error instanceof Refused) this.wish = null;
       throw error;

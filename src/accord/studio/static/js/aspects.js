@@ -4,9 +4,9 @@ import { Judging } from "./judge.js";
 const rows = [...document.querySelectorAll(".aspect")];
 let scores = {}, current = 0;
 
-function show(question) {
+function show(question, _, given) {
   document.getElementById("text").textContent = question.texts[0].text;
-  scores = {};
+  scores = { ...(given?.scores ?? {}) };
   go(0);
   paint();
 }

@@ -14,19 +14,53 @@ for (const form of document.querySelectorAll("form[data-api]")) {
       let body = data;
       if (form.dataset.type !== "multipart") {
         body = {};
-        for (const [name, value] of data.entries()) body[name] = form.elements[name].type === "number" ? Number(value) : value;
+        for (const [name, value] of data.entries()) {
+          const field = form.elements[name];
+          const isEmpty = value === "" && "emptyIsNone" in field.dataset;
+          body[name] = isEmpty ? null : field.type === "number" || "number" in field.dataset ? Number(value) : value;
+        }
         for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
       }
       const answer = await call(form.dataset.method ?? "POST", form.dataset.api, body);
       if (form.dataset.show) {
         const place = document.getElementById(form.dataset.show);
         place.textContent = new URL(answer.path, location.href).href;
-        place.closest(".hidden")?.classList.remove("hidden");
+        const box = place.closest(".notice");
+        box.classList.remove("hidden");
+        const picture = box.querySelector("img");
+        if (picture && answer.qr) picture.src = answer.qr;
+      } else if (form.dataset.tell) {
+        say(form.dataset.tell.replace(/\{(\w+)\}/g, (_, name) => answer[name]));
+        form.reset();
       } else if (form.dataset.then) {
         location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
       } else location.reload();
     } catch (error) { say(error.message, true); }
     button.disabled = false;
+  });
+}
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.addEventListener("click", async () => {
+    const place = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(place.textContent);
+      button.textContent = "Copied";
+    } catch { // without HTTPS a browser does not let a page copy: the link is selected instead
+      getSelection().selectAllChildren(place);
+      button.textContent = "Selected: press Ctrl+C";
+    }
+  });
+}
+
+// A choice that is stored when it is made.
+for (const choice of document.querySelectorAll("select[data-api]")) {
+  const say = sayInto(choice.parentElement.querySelector(".error"));
+  choice.addEventListener("change", async () => {
+    try {
+      await call("PATCH", choice.dataset.api, { [choice.name]: choice.value });
+      say("Stored.");
+    } catch (error) { say(error.message, true); }
   });
 }
 

@@ -1,5 +1,5 @@
 // The frame of every judging page: ask, show, answer, undo, skip, count.
-import { Outbox, Undo, call, newId, onKeys, sayInto } from "./api.js";
+import { Outbox, Refused, Undo, call, newId, onKeys, sayInto } from "./api.js";
 
 export class Judging {
   constructor({ show, keys = {} }) {
@@ -11,6 +11,7 @@ export class Judging {
     this.takeBack = new Undo(this.root);
     this.show = show;
     this.count = Number(this.root.dataset.done);
+    this.edited = new URLSearchParams(location.search).get("edit");
     document.getElementById("undo").addEventListener("click", () => this.undo());
     document.getElementById("skip")?.addEventListener("click", () => this.openSkip());
     this.dialog = document.getElementById("skip-dialog");
@@ -30,19 +31,31 @@ export class Judging {
   async next() {
     this.busy = true;
     try {
-      const question = await call("POST", `/api/projects/${this.project}/questions/next`);
-      document.getElementById("all-done").classList.toggle("hidden", !question.done);
-      this.root.classList.toggle("hidden", question.done);
-      this.question = question.done ? null : question;
-      if (this.question) {
-        this.started = performance.now();
-        this.show(this.question, this);
-      }
+      if (this.edited && !this.isEdited) {
+        const { question, given } = await call("GET", `/api/projects/${this.project}/answers/${this.edited}`);
+        this.draw(question, given);
+      } else if (this.edited) location.href = `/projects/${this.project}/mine`;
+      else this.draw(await call("POST", `/api/projects/${this.project}/questions/next`));
     } catch (error) {
       this.say(error.message, true);
-      setTimeout(() => this.next(), 3000);
+      if (!(error instanceof Refused)) setTimeout(() => this.next(), 3000);
     }
     this.busy = false;
+  }
+
+  // Show a question; `given` is what the person answered before, to be changed.
+  draw(question, given = null) {
+    const because = document.getElementById("done-because");
+    because.textContent = question.reason ? question.reason[0].toUpperCase() + question.reason.slice(1) : because.dataset.all;
+    document.getElementById("all-done").classList.toggle("hidden", !question.done);
+    this.root.classList.toggle("hidden", question.done);
+    this.question = question.done ? null : question;
+    const reason = given?.skip_reason ? ` (${given.skip_reason})` : "";
+    document.getElementById("was").textContent = given?.kind === "skip" ? `You had answered: cannot decide${reason}.` : "";
+    if (this.question) {
+      this.started = performance.now();
+      this.show(this.question, this, given);
+    }
   }
 
   // Whether the texts on the screen are those of the question, whatever happened to the page.
@@ -62,14 +75,27 @@ export class Judging {
     this.busy = true;
     const texts = this.question.texts;
     try {
-      await this.outbox.send({
+      const stored = await this.outbox.send({
         request_id: newId(), question_id: this.question.question_id, item: texts[0].key,
         ...(texts.length === 2 ? { other: texts[1].key, shown_left: texts[0].key } : {}),
         response_ms: Math.round(performance.now() - this.started), ...body,
+        ...(this.edited ? { replaces: this.edited } : {}),
       });
-      this.bump(1);
+      this.bump(this.edited ? 0 : 1);
+      this.isEdited = true;
+      this.tell(stored.feedback);
     } catch { /* the outbox has said why */ }
     await this.next();
+  }
+
+  // After a question whose answer is known, where the owners want that.
+  tell(feedback) {
+    const place = document.getElementById("feedback");
+    place.classList.toggle("hidden", !feedback);
+    place.classList.toggle("warn", !!feedback && !feedback.right);
+    if (!feedback) return;
+    const what = feedback.right ? "Right." : `The right answer to the last question was: ${feedback.answer}.`;
+    place.textContent = `${what} ${feedback.reason}`;
   }
 
   skip(reason) { this.answer({ kind: "skip", skip_reason: reason }); }
@@ -79,14 +105,18 @@ export class Judging {
   async undo() {
     if (this.busy) return;
     try {
-      const undone = await this.takeBack.send();
-      this.say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
-      if (undone) { this.bump(-1); await this.next(); }
+      const { undone, question, given } = await this.takeBack.send();
+      this.say(undone ? "Your last answer is taken back. Here is its question again." : "There is nothing to take back.");
+      if (!undone) return;
+      this.bump(-1);
+      if (question) this.draw(question, given);
+      else await this.next();
     } catch (error) { this.say(error.message, true); }
   }
 
   bump(step) {
     this.count += step;
     for (const place of document.querySelectorAll("[data-count]")) place.textContent = this.count;
+    for (const place of document.querySelectorAll("[data-plural]")) place.textContent = this.count === 1 ? "" : "s";
   }
 }

@@ -11,7 +11,8 @@ for (const { item, label } of outbox.left()) {
   const comment = comments.find((other) => Number(other.dataset.key) === item);
   if (comment && label) comment.dataset.given = label;
 }
-let current = Math.max(0, comments.findIndex((comment) => !comment.dataset.given));
+const asked = new URLSearchParams(location.search).get("comment");
+let current = Math.max(0, comments.findIndex((comment) => asked ? comment.dataset.key === asked : !comment.dataset.given));
 let started = performance.now();
 
 function go(index) {
@@ -28,6 +29,7 @@ function paint(comment) {
 }
 
 async function give(comment, label) {
+  comment.querySelector(".was").textContent = "";
   comment.dataset.given = label;
   paint(comment);
   const index = comments.indexOf(comment);
@@ -46,9 +48,18 @@ comments.forEach((comment) => {
 
 async function undo() {
   try {
-    const undone = await takeBack.send();
+    const { undone, question, given } = await takeBack.send();
     say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
-    if (undone) location.reload();
+    const key = question?.texts[0].key;
+    const comment = comments.find((other) => Number(other.dataset.key) === key);
+    if (undone && !comment && key) location.href = `?comment=${key}`;
+    else if (undone && !comment) location.reload();
+    else if (undone) {
+      delete comment.dataset.given;
+      paint(comment);
+      comment.querySelector(".was").textContent = given?.label ? `You had chosen ${given.label}.` : "";
+      go(comments.indexOf(comment));
+    }
   } catch (error) { say(error.message, true); }
 }
 
@@ -56,8 +67,8 @@ document.getElementById("undo").addEventListener("click", undo);
 document.getElementById("guidelines-open")?.addEventListener("click", () => document.getElementById("guidelines").showModal());
 const nextThread = () => document.getElementById("next-thread").click();
 const keys = { j: () => go(current + 1), k: () => go(current - 1), arrowdown: () => go(current + 1), arrowup: () => go(current - 1), u: undo, s: nextThread };
-[...(comments[0]?.querySelectorAll("[data-label]") ?? [])].forEach((button, i) => {
-  keys[String(i + 1)] = () => { if (comments[current]) give(comments[current], button.dataset.label); };
+[...(comments[0]?.querySelectorAll("[data-label]") ?? [])].forEach((button) => {
+  keys[button.dataset.key] = () => { if (comments[current]) give(comments[current], button.dataset.label); };
 });
 onKeys(keys);
 if (comments.length) go(current);

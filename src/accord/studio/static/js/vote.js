@@ -4,21 +4,26 @@ import { Marker } from "./words.js";
 
 const cards = [document.getElementById("left"), document.getElementById("right")];
 const after = document.getElementById("why");
+const equal = document.getElementById("equal");
 let held = null;
 
-function show(question, judging) {
+function show(question, judging, given) {
+  const texts = question.texts;
+  const won = (text) => given?.kind === "pair" && given.value !== 0.5 && (text.key === given.item) === (given.value === 1);
   held = null;
   after.classList.add("hidden");
   document.getElementById("topic").textContent = question.texts[0].group_id ?? "";
   cards.forEach((card, side) => {
     card.disabled = false;
-    card.classList.remove("chosen");
+    card.classList.toggle("chosen", won(texts[side]));
+    card.setAttribute("aria-pressed", String(won(texts[side])));
     const text = card.querySelector(".text");
     text.textContent = question.texts[side].text;
     card.classList.remove("fade");
     void card.offsetWidth;
     card.classList.add("fade");
   });
+  equal.setAttribute("aria-pressed", String(given?.value === 0.5));
   judging.root.querySelector("h1").focus({ preventScroll: true });
 }
 
@@ -47,6 +52,6 @@ document.getElementById("why-done").addEventListener("click", () => {
 });
 cards[0].addEventListener("click", () => vote(1));
 cards[1].addEventListener("click", () => vote(0));
-document.getElementById("equal").addEventListener("click", () => vote(0.5));
+equal.addEventListener("click", () => vote(0.5));
 
 const judging = new Judging({ show, keys: { 1: () => vote(1), 2: () => vote(0), 0: () => vote(0.5), arrowleft: () => vote(1), arrowright: () => vote(0) } });

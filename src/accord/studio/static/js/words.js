@@ -96,6 +96,12 @@ export class Marker {
     this.words.forEach(({ word }, i) => word.classList.toggle("on", this.spans.some(([a, b]) => a <= i && i <= b)));
   }
 
+  // Mark the words from one character to another, as in a stored answer.
+  mark(start, end) {
+    const inside = this.words.map((word, i) => i).filter((i) => this.words[i].start < end && this.words[i].end > start);
+    if (inside.length) this.#finish(inside[0], inside[inside.length - 1]);
+  }
+
   clear() { this.spans = []; this.#reset(); this.#paint(); this.onChange(); }
 
   // [start, end) in code points.

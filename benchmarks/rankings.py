@@ -4,13 +4,17 @@ Of every problem: how often the 90 % intervals of scores and of ranks hold the t
 across tiers is wrong, the log loss of attentive votes with and without learning about voters, and the rates of random
 answers that are learnt of honest and of random voters.
 
-    python benchmarks/coverage.py [runs] [part of a name]
+    python benchmarks/rankings.py RUNS [--only PART OF A NAME]... [--keep FILE]
+
+With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated.
 """
 
-import sys
+import argparse
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -119,9 +123,16 @@ def measure(problem: Problem, seed: int) -> dict[str, float]:
         "rate honest": people[~random].mean(),
         "rate random": people[random].mean() if random.any() else np.nan,
         "random last": float(last == set(people.index[random])) if random.any() else np.nan,
+        "random above": _above(people[random], people[~random]) if random.any() else np.nan,
         "bias": ranker.likelihood_.bias,
         "seconds": seconds,
     }
+
+
+def _above(ones: pd.Series, others: pd.Series) -> float:
+    """How often one of the first is above one of the second."""
+    gap = ones.to_numpy()[:, None] - others.to_numpy()
+    return float(np.mean((gap > 0) + 0.5 * (gap == 0)))
 
 
 def _log_loss(ranker: PreferenceRanker, pairs: pd.DataFrame, p: np.ndarray) -> float:
@@ -135,10 +146,42 @@ def coverage(problem: Problem, n_runs: int) -> pd.Series:
     return pd.DataFrame([measure(problem, seed) for seed in range(n_runs)]).mean()
 
 
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a problem: each figure's mean and half the width of its 95 % interval over runs."""
+    lines = {}
+    for name, part in rows.drop(columns="seed").groupby("problem", sort=False):
+        figures = part.drop(columns="problem")
+        half = 1.96 * figures.std() / np.sqrt(len(part))
+        lines[name] = {"n": len(part)} | {
+            key: "" if np.isnan(figures[key].mean()) else f"{figures[key].mean():.3f} ± {half[key]:.3f}"
+            for key in figures
+        }
+    return pd.DataFrame(lines).T
+
+
+def main() -> None:
+    """Runs that are missing, seed by seed over all problems, and the table of all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=int)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--keep", type=Path)
+    said = parser.parse_args()
+    kept = []
+    if said.keep and said.keep.exists():
+        kept = [json.loads(line) for line in said.keep.read_text(encoding="utf-8").splitlines()]
+    done = {(row["problem"], row["seed"]) for row in kept}
+    problems = [variant for base in PROBLEMS for variant in base.variants()]
+    problems = [one for one in problems if not said.only or any(part in one.name for part in said.only)]
+    for seed in range(said.runs):
+        for problem in problems:
+            if (problem.name, seed) not in done:
+                found = {key: float(value) for key, value in measure(problem, seed).items()}
+                kept.append({"problem": problem.name, "seed": seed, **found})
+                if said.keep:
+                    with said.keep.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(kept[-1]) + "\n")
+    print(summary(pd.DataFrame(kept)).to_string())
+
+
 if __name__ == "__main__":
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    for problem in (variant for base in PROBLEMS for variant in base.variants()):
-        if wanted in problem.name:
-            found = coverage(problem, runs)
-            print(f"{problem.name} (n={runs}): " + ", ".join(f"{k} {v:.3f}" for k, v in found.items()), flush=True)
+    main()

@@ -1,0 +1,79 @@
+"""The page docs/benchmarks.md, written whole from the results."""
+
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+
+HEAD = """# Benchmarks
+
+Written by `make bench` from `benchmarks/results.json`; not edited by hand. Times are CPU seconds of one thread unless a
+note says otherwise, the best of several calls after the first, which compiles; the table has the median over the runs.
+A ratio is the peer's time over ours, above 1 where Accord is faster, with the least and the largest of the runs in
+brackets. Estimators run with their **default settings**, except where the name of a row says otherwise. A ratio says
+nothing about quality: where the two do not compute the same, the note tells.
+
+`make bench` measures everything again. `make bench-peers` adds the peers that need torch, JAX or a compiled library:
+each gets an environment of its own, and none of them is needed to use Accord.
+"""
+
+# Why a row has no peer, by the words its name has; the first that fits.
+NO_PEER = (
+    ("Good Grief", "no other implementation is published"),
+    ("field over", "no package fits a field over ordinal aspects"),
+    ("prediction given", "a rate, not a comparison"),
+    ("one graph of", "growth, not a comparison"),
+    ("edges in all", "growth, not a comparison"),
+    ("reading both ends", "what any engine must do at least"),
+    ("belief propagation", "PGMax needs JAX: `make bench-peers`"),
+    ("chain, ", "no package gives marginals of chains with a table at each place"),
+    ("exact", "enumeration; the peers would enumerate too"),
+    ("CRF training", "no maintained package trains fully connected CRFs over threads"),
+    ("one thread of", "no maintained package predicts with fully connected CRFs"),
+    ("features", "the features are Accord's own"),
+    ("objective and gradient", "the model of highlights has no other implementation"),
+    ("a whole fit", "the model of highlights has no other implementation"),
+)
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def _ratio(row: dict) -> str:
+    if row["ratio"] is None:
+        return "–"
+    spread = row.get("ratios", [])
+    between = f" ({spread[0]:.2g}–{spread[-1]:.2g})" if len(spread) > 1 else " (one run)"
+    return f"{row['ratio']:.2g}{between}"
+
+
+def _peer(row: dict) -> str:
+    if row["peer"] not in ("", "none"):
+        return row["peer"]
+    return "none: " + next((why for words, why in NO_PEER if words in row["name"]), "no package does the same")
+
+
+def write(results: dict) -> None:
+    """Write the page."""
+    lines = [HEAD]
+    for name, part in sorted(results.items()):
+        runs = "one run" if part["runs"] == 1 else f"{part['runs']} runs"
+        lines += [f"## {name.replace('_', ' ').capitalize()}", ""]
+        lines += [
+            f"`python benchmarks/run.py {name}`, {part['date']}, {runs}; {part['machine']}; {part['versions']}.",
+            "",
+        ]
+        lines += ["| task | ours | peer | peer's time | ratio | note |", "|---|---:|---|---:|---:|---|"]
+        for row in part["rows"]:
+            cells = (row["name"], _time(row["ours_s"]), _peer(row), _time(row["peer_s"]), _ratio(row), row["note"])
+            lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    lines += ["## Picture of growth", ""]
+    lines += [
+        "Belief propagation on one random graph with ten edges a node, 20 sweeps. The benchmark `growth` draws it.",
+        "",
+    ]
+    lines += ["![CPU seconds against edges, both axes logarithmic](_static/engines-growth.svg)", ""]
+    PAGE.write_text("\n".join(lines), encoding="utf-8")

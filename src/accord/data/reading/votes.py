@@ -1,0 +1,75 @@
+"""What answers to a comparison mean, and which column holds them if its name does not tell."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from accord.data.reading.profiles import Profile, plain_name
+
+__all__ = ["VOTES", "answer_of", "answered_columns"]
+
+_LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
+_RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
+_TIE = (
+    *("0.5", ".5", "½", "tie", "equal", "undecided", "draw", "both", "neither", "both_bad", "both bad"),
+    *("tie (bothbad)", "no preference", "no difference", "equally good", "same", "the same", "cannot decide"),
+    *("can't decide", "unentschieden", "egal", "beide", "keine", "égalité"),
+)
+_NAMED_SIDE = re.compile(
+    r"(?:the )?(?:text|option|argument|answer|response|choice|item|statement|candidate|version)[ _]?(a|b|left|right)"
+)
+VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
+_LOOKED_AT = 200  # rows
+_MOST_COLUMNS = 40  # that are tried
+
+
+def answer_of(word: str) -> str | None:
+    """1, 0 or 0.5 of an answer in words; ``None`` if it says nothing of sides.
+
+    Examples
+    --------
+    >>> [answer_of(word) for word in ("Left", "Option B", "No preference", "blue")]
+    ['1', '0', '0.5', None]
+    """
+    return VOTES.get(_NAMED_SIDE.sub(r"\1", word.strip().lower()))
+
+
+def answered_columns(
+    profiles: Mapping[str, Profile], sides: Sequence[str] | None
+) -> tuple[str, str, str, dict[str, str]] | None:
+    """The columns of the first text, the second, and the answer, by what the answers say.
+
+    An answer names the column of the better text, or repeats that text; if the ``sides`` are known by their names, it
+    may also say left or right. The last part is what answers mean that are names of columns. ``None`` if no column, or
+    more than one, holds such answers.
+    """
+    found = []
+    for name, profile in profiles.items():
+        said = [cell.strip() if cell else "" for cell in profile.first[:_LOOKED_AT]]
+        if not any(said) or (sides is not None and name in sides):
+            continue
+        others = [other for other in profiles if other != name][:_MOST_COLUMNS]
+        pairs = [tuple(sides)] if sides is not None else combinations(others, 2)
+        for a, b in pairs:
+            words = _answers(profiles, a, b, said, sides is not None)
+            found += [] if words is None else [(a, b, name, words)]
+    return found[0] if len(found) == 1 else None
+
+
+def _answers(
+    profiles: Mapping[str, Profile], a: str, b: str, said: Sequence[str], known: bool
+) -> dict[str, str] | None:
+    """What the answers mean that name a column, if every answer tells one of two columns; else ``None``."""
+    words = {a.strip().lower(): "1", plain_name(a): "1", b.strip().lower(): "0", plain_name(b): "0"}
+    meant: set[str] = set()
+    for row, answer in enumerate(said):
+        if not answer:
+            continue
+        cells = [(profiles[side].first[row] or "").strip() for side in (a, b)]
+        word = None if answer[0].isdigit() else answer_of(answer)
+        same = {cells[0]: "1", cells[1]: "0"}.get(answer) if cells[0] != cells[1] else None
+        code = same or words.get(answer.lower()) or (word if known or word == "0.5" else None)
+        if code is None:
+            return None
+        meant.add(code)
+    return words if {"0", "1"} <= meant else None

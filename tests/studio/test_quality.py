@@ -1,0 +1,138 @@
+"""Overlap, disagreements and how owners settle them, gold questions."""
+
+import random
+import uuid
+from collections import Counter
+
+import pytest
+
+from accord.workflows.collecting.refit import refit
+
+LABELS = ["Good", "Bad"]
+
+
+def new_id():
+    return uuid.uuid4().hex
+
+
+def ask(client, project):
+    return client.post(f"/api/projects/{project}/questions/next").json()
+
+
+def label(client, project, question, name, **more):
+    body = {
+        "request_id": new_id(), "kind": "label", "item": question["texts"][0]["key"], "label": name,
+        "question_id": question.get("question_id"), **more,
+    }  # fmt: skip
+    answer = client.post(f"/api/projects/{project}/judgements", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def team(studio, n, kind="links", n_texts=6, **settings):
+    owner = studio.person()
+    project = studio.project(owner, kind, n=n_texts, labels=LABELS, **settings)
+    judges = [studio.person() for _ in range(n)]
+    for judge in judges:
+        studio.join(project, judge, "judge")
+    return project, studio.client(owner), [studio.client(judge) for judge in judges], judges
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_each_text_is_asked_of_as_many_people_as_wanted_and_of_no_more(studio, is_fitted):
+    project, _, clients, _ = team(studio, 5, overlap=2)
+    seen = Counter()
+    for turn in range(12):
+        for place, client in enumerate(clients):
+            question = ask(client, project)
+            if not question["done"]:
+                seen[question["texts"][0]["item_id"], place] += 1
+                label(client, project, question, LABELS[(turn + place) % 2])
+        if is_fitted and turn in (0, 1):
+            refit(studio.database, project, rng=random.Random(0))
+    people = Counter(name for name, _ in seen)
+    assert people == {f"t{i}": 2 for i in range(6)}
+    assert all(ask(client, project)["done"] for client in clients)
+
+
+def test_a_disagreement_is_listed_settled_with_a_reason_and_learnt(studio):
+    project, owner, clients, _ = team(studio, 3)
+    items = owner.get(f"/api/projects/{project}/items").json()["items"]
+    said = {"t0": "GGG", "t1": "GGB", "t2": "GBB", "t3": "BBB", "t4": "GGG", "t5": "BBB"}
+    for item in items:
+        for client, letter in zip(clients, said[item["item_id"]], strict=True):
+            label(client, project, {"texts": [item]}, "Good" if letter == "G" else "Bad")
+    refit(studio.database, project, rng=random.Random(0))
+    found = owner.get(f"/api/projects/{project}/quality").json()
+    assert [(c["item_id"], c["answers"]) for c in found["conflicts"]] == [
+        ("t1", {"Good": 2, "Bad": 1}), ("t2", {"Bad": 2, "Good": 1}),
+    ]  # fmt: skip
+    assert found["conflicts"][0]["harm"] == pytest.approx(1 - 2.5 / 4)
+    alpha = found["agreement"][0]["measures"][0]
+    # Krippendorff's α by hand: 18 values, 9 of each label; 4 of 36 ordered pairs within texts differ, over n_u - 1.
+    assert alpha["value"] == pytest.approx(1 - (4 / 18) / (2 * 9 * 9 / (18 * 17)))
+    assert alpha["low"] < alpha["value"] <= alpha["high"]
+    assert found["overlap"] == {"3": 6}
+    page = owner.get(f"/projects/{project}/quality").text
+    assert "This is text 1." in page
+    key = next(item["key"] for item in items if item["item_id"] == "t1")
+    body = {"request_id": new_id(), "kind": "label", "item": key, "label": "Bad", "reason": "it complains"}
+    for _ in range(2):  # sent twice, stored once
+        assert owner.post(f"/api/projects/{project}/resolutions", json=body).status_code == 204
+    assert clients[0].post(f"/api/projects/{project}/resolutions", json=body).status_code == 403
+    refit(studio.database, project, rng=random.Random(0))
+    row = owner.get(f"/api/projects/{project}/results/{key}").json()
+    assert (row["label"], row["given"]) == ("Bad", True)
+    after = owner.get(f"/api/projects/{project}/quality").json()
+    assert after["overlap"] == {"3": 6}  # an owner's answer is none of the judges'
+    exported = owner.get(f"/api/projects/{project}/answers?strategy=adjudication").json()
+    assert [(entry["given"]["label"], entry["given"]["skip_reason"]) for entry in exported] == [("Bad", "it complains")]
+    # The owner's own answer as a judge does not take the resolution away, and neither does an undo.
+    label(owner, project, {"texts": [{"key": key}]}, "Good")
+    owner.post(f"/api/projects/{project}/undo", json={"request_id": new_id()})
+    assert len(owner.get(f"/api/projects/{project}/answers?strategy=adjudication").json()) == 1
+
+
+def test_reasons_to_skip_are_reported_to_the_owner(studio):
+    project, owner, clients, _ = team(studio, 2)
+    for client in clients:
+        question = ask(client, project)
+        body = {
+            "request_id": new_id(),
+            "kind": "skip",
+            "item": question["texts"][0]["key"],
+            "skip_reason": "not understood",
+        }
+        assert client.post(f"/api/projects/{project}/judgements", json=body).status_code == 201
+    refit(studio.database, project, rng=random.Random(0))
+    skips = owner.get(f"/api/projects/{project}/quality").json()["skips"]
+    assert skips["reasons"] == {"not understood": 2}
+    assert sum(n for _, n in skips["texts"]) == 2
+    assert "not understood" in owner.get(f"/projects/{project}/quality").text
+
+
+def test_gold_questions_are_mixed_in_told_and_counted(studio):
+    project, owner, (one, two), judges = team(studio, 2, gold_share=0.5, gold_feedback=True)
+    items = owner.get(f"/api/projects/{project}/items").json()["items"]
+    for item in items[:2]:
+        body = {"request_id": new_id(), "kind": "label", "item": item["key"], "label": "Good", "reason": "It says so."}
+        assert owner.post(f"/api/projects/{project}/gold", json=body).status_code == 204
+    assert one.get(f"/api/projects/{project}/gold").status_code == 403
+    told = {}
+    for place, (client, name) in enumerate(((one, "Good"), (two, "Bad"))):
+        while not (question := ask(client, project))["done"]:
+            stored = label(client, project, question, name)
+            if stored["feedback"]:
+                told.setdefault(place, []).append(stored["feedback"])
+    gold = owner.get(f"/api/projects/{project}/answers?strategy=gold").json()
+    assert len(gold) == sum(len(found) for found in told.values()) >= 1
+    assert all(found == {"right": True, "answer": "Good", "reason": "It says so."} for found in told.get(0, []))
+    assert all(not found["right"] for found in told.get(1, []))
+    refit(studio.database, project, rng=random.Random(0))
+    shares = {row["name"]: row["share"] for row in owner.get(f"/api/projects/{project}/quality").json()["gold"]}
+    assert shares.get(judges[0].name, 1.0) == 1.0
+    assert shares.get(judges[1].name, 0.0) == 0.0
+    listed = owner.get(f"/api/projects/{project}/gold").json()
+    assert len(listed) == 2
+    assert owner.delete(f"/api/projects/{project}/gold/{listed[0]['id']}").status_code == 204
+    assert len(owner.get(f"/api/projects/{project}/gold").json()) == 1
