@@ -81,3 +81,8 @@ def test_blocks_of_deviations_are_all_judges_families_and_judges():
     assert anchored._blocks(np.array([0])).tolist() == [[1]]
     assert anchored._blocks(np.array([0, 0])).tolist() == [[1, 1], [1, 0], [0, 1]]
     assert anchored._blocks(np.array([], dtype=np.int64)).shape == (0, 0)
+
+
+def test_people_alone_are_drawn_too():
+    votes = some_votes(4, 40, [], n_covariates=2)
+    assert draw_anchored(votes, n_draws=20, burn_in=5, rng=np.random.default_rng(0)).scores.shape == (20, 4)

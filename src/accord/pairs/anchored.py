@@ -277,7 +277,8 @@ class _Unknowns:
         """What each voter sees in each text, shape (1 + n_judges, n_items), and the slopes."""
         slopes = np.zeros(self.has_slope.shape)
         slopes[self.has_slope] = vector[self.at_slopes : self.at_means]
-        slopes[1:] += vector[self.at_means :]
+        if self.n_judges:
+            slopes[1:] += vector[self.at_means :]
         return self.loads(share) @ self.blocks(vector), slopes
 
     def back(self, texts: FloatArray, cells: FloatArray, share: FloatArray) -> FloatArray:

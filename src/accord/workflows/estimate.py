@@ -164,7 +164,7 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
 def _judged(rows: pd.DataFrame, keys: list[tuple[int, int]], n_items: int) -> FloatArray:
     """What judges expect of each pair, also of those they were not asked about: by Bradley–Terry on their votes."""
     if rows.empty:
-        return np.full(len(keys), 0.5)
+        return np.zeros(len(keys))
     columns = (rows[name].to_numpy() for name in ("low", "high", "answer"))
     scores = bradley_terry(*columns, n_items=n_items, rng=np.random.default_rng(0)).mean
     first, second = np.array(keys).T
