@@ -257,7 +257,7 @@ def control(project: Project, covariates: Sequence[str]) -> Controlled:
     for name, rows in _groups(votes).items():
         inside = votes.subset(rows)
         table = inside.to_table()
-        known = {"sample_weight": table.get("weight"), "shown_left": table.get("shown_left_id")}
+        known: dict[str, Any] = {"sample_weight": table.get("weight"), "shown_left": table.get("shown_left_id")}
         items = _items_of(votes, name)
         found = {}
         for what, names in (("plain", ()), ("controlled", tuple(covariates))):
