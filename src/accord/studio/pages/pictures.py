@@ -76,14 +76,14 @@ def progress(days: Sequence[Sequence[Any]], wanted: int | None) -> Markup:
     total, points = 0, []
     for day, n in days:
         total += n
-        points.append(((date.fromisoformat(day) - first).days, total))
-    n_days = max(1, (last - first).days)
+        points.append(((date.fromisoformat(day) - first).days + 1, total))  # by the end of the day
+    n_days = (last - first).days + 1
     told = f"{total:,} answers from {first} to {last}."
     end, most = n_days, total
     forecast = ""
     if wanted and wanted > total:
         week = sum(n for day, n in days if date.fromisoformat(day) > last - timedelta(days=7))
-        pace = week / min(7, n_days + 1)
+        pace = week / min(7, n_days)
         left = math.ceil((wanted - total) / pace) if pace else 0
         if 0 < left <= 3650:
             end, most = n_days + left, wanted
