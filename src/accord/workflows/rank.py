@@ -301,7 +301,7 @@ def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
     if figures.get("reached"):
         sentences.append("That is reached: asking may stop.")
     elif left is None or not np.isfinite(left):
-        sentences.append("Some texts are too close for any sensible number of votes to tell them apart.")
+        sentences.append("Some texts may be too close for any sensible number of votes to tell them apart.")
     else:
         sentences.append("More votes are needed.")
     return sentences
