@@ -1,7 +1,10 @@
 """The default model of links against what people would pick instead, on synthetic graphs of known truth.
 
 Prints one line a cell (labels, homophily, words, share of labelled texts) with accuracy and log loss of the unlabelled
-texts, means over seeds, and then how often the default is at or above each of the others.
+texts, means over seeds, and then how often the default is at or above each of the others: its mean difference over the
+seeds, graph by graph, is not below 0 by more than one standard error. Run
+``python benchmarks/defaults_links.py [SEEDS]``. Seeds begin at 100, because the priors of the default were chosen on
+graphs of seeds 0 to 2.
 """
 
 import sys
@@ -18,8 +21,7 @@ from accord import CollectiveClassifier, Links
 
 N_TEXTS, DEGREE, VOCABULARY, LENGTH, TOPIC = 1000, 4.0, 400, 25, 0.25
 LABELS, HOMOPHILY, SHARES = (2, 5, 7), (0.5, 0.7, 0.9), (0.01, 0.05, 0.2, 0.6)
-# Two figures this close are the same: half a point of accuracy, a hundredth of log loss.
-SAME = (0.5, 0.01)
+FIRST_SEED = 100
 
 
 def drawn(n_labels, homophily, words, seed):
@@ -117,7 +119,7 @@ def main(n_seeds):
     for cell in np.random.default_rng(0).permutation(len(cells)):
         n_labels, homophily, words, share = cells[cell]
         rows = {}
-        for seed in range(n_seeds):
+        for seed in range(FIRST_SEED, FIRST_SEED + n_seeds):
             y, ends, X = drawn(n_labels, homophily, words, seed)
             seen = labelled_texts(y, n_labels, share, seed)
             rest = np.setdiff1d(np.arange(N_TEXTS), seen)
@@ -134,10 +136,13 @@ def main(n_seeds):
             for name, p in found.items():
                 rows.setdefault(name, []).append(told(p, y, rest))
         means = {name: np.mean(values, axis=0) for name, values in rows.items()}
-        for name, (accuracy, loss) in means.items():
-            if name not in ("default", "labelled_only"):
-                good = means["default"][0] >= accuracy - SAME[0], means["default"][1] <= loss + SAME[1]
-                wins.setdefault(name, []).append(good)
+        good = {}
+        for name in set(rows) - {"default", "labelled_only"}:
+            gain = (np.array(rows["default"]) - rows[name]) * [1.0, -1.0]
+            error = gain.std(axis=0, ddof=1) / np.sqrt(n_seeds)
+            good[name] = gain.mean(axis=0) >= -error
+        for name, each in {**good, "all of them": np.all(list(good.values()), axis=0)}.items():
+            wins.setdefault(name, []).append(each)
         line = "  ".join(f"{name} {accuracy:.1f}/{loss:.2f}" for name, (accuracy, loss) in means.items())
         print(f"K={n_labels} h={homophily} words={words!s:5} labelled={share:.0%}: {line}", flush=True)
     for name, good in wins.items():
@@ -151,4 +156,4 @@ def main(n_seeds):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

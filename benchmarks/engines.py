@@ -28,7 +28,7 @@ from accord.fitting.graph_crf import GraphCRF, negative_log_likelihood
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 
 HERE = Path(__file__).parent
-PEERS = {"pgmax": ["pgmax"], "igraph": ["igraph", "numpy"]}
+PEERS = {"pgmax": ["pgmax"], "igraph": ["igraph", "numpy"], "botorch": ["botorch"]}
 GROWTH = (10**4, 10**5, 10**6, 10**7)
 
 

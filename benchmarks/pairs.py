@@ -116,10 +116,9 @@ PEERS = {
     "crowd-kit NoisyBradleyTerry": ("crowdkit", crowdkit_scores, 5_000),
     "logistic regression on differences": ("sklearn", logistic, 60_000),
 }
-ABSENT = ("BoTorch PairwiseGP", "GPyTorch SVGP")
 
 
-def run(grid=GRID):
+def run(grid=GRID, peers=False):
     rows = []
     for n, n_votes, n_seeds in grid:
         problems = [problem(n, n_votes, seed) for seed in SEEDS[:n_seeds]]
@@ -140,9 +139,7 @@ def run(grid=GRID):
             theirs = float(np.mean(times))
             note = f"ours {mine}; theirs {_summary(answers, problems)}; {n_seeds} seeds"
             rows.append(_row(f"pairs {n:,}/{n_votes:,}", peer, seconds, theirs, note))
-    for peer in ABSENT:
-        note = "not run: needs torch, which is not among the packages of this project"
-        rows.append({"name": "pairs", "peer": peer, "ours_s": None, "peer_s": None, "ratio": None, "note": note})
+    rows.append(_botorch(peers, *grid[0]))
     data = problem(1_000, 5_000, 0, random_voters=6)
     plain, learned = ours(*data, reliability="equal"), ours(*data)
     worst = set(learned[2].annotators_["annotator"].iloc[-6:])
@@ -153,6 +150,29 @@ def run(grid=GRID):
     )
     rows.append(_row("pairs spam 1,000/5,000", "the same without reliability", learned[0], plain[0], note))
     return rows
+
+
+def _botorch(peers, n, n_votes, n_seeds):
+    """The Gaussian process of BoTorch, which needs torch, on the smallest problem; GPyTorch has none of pairs."""
+    name, peer = f"pairs {n:,}/{n_votes:,}", "BoTorch PairwiseGP"
+    if not peers:
+        note = "needs torch: `make bench-peers` runs it in an environment of its own"
+        return {"name": name, "peer": peer, "ours_s": None, "peer_s": None, "ratio": None, "note": note}
+    from engines import ask_peer
+
+    problems = [problem(n, n_votes, seed) for seed in SEEDS[:n_seeds]]
+    found, theirs = [ours(*data) for data in problems], []
+    for x, (i, j, y, _), seen, unseen in problems:
+        sides = {"winner": np.where(y == 1, i, j), "loser": np.where(y == 1, j, i)}
+        pairs = {"seen": np.column_stack(seen[:2]), "unseen": np.column_stack(unseen[:2])}
+        theirs.append(ask_peer("botorch", "botorch_pairs.py", x=x, **sides, **pairs))
+    mine, other = (
+        _summary([one[1] for one in found], problems),
+        _summary([[np.array(one["seen"]), np.array(one["unseen"])] for one in theirs], problems),
+    )
+    note = f"ours {mine}; theirs {other}; {n_seeds} seeds; BoTorch {theirs[0]['version']}"
+    spent = [float(np.mean(part)) for part in ([one[0] for one in found], [one["seconds"] for one in theirs])]
+    return _row(name, peer, *spent, note)
 
 
 def _summary(answers, problems):

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import accord
+from accord import open_example
 from accord.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -143,3 +144,20 @@ def test_every_command_target_and_extra_on_a_page_exists(page):
                 assert program == "accord"
                 command = typer.main.get_command(import_module(f"accord.cli.{COMMANDS[name][0]}").app)
                 command.make_context(f"accord {name}", arguments)
+
+
+def test_the_table_of_examples_has_their_sizes():
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| \w+ \| (\d.*) \|$", page, re.MULTILINE))
+    sizes = {name: open_example(name) for name in rows}
+    threads = sizes["cafe-threads"].threads()
+    expected = {
+        "arguments": [sizes["arguments"].counts["items"], sizes["arguments"].counts["judgements"]],
+        "cafe-threads": [threads.n_threads, threads.n_comments],
+        "cafe-reviews": [sizes["cafe-reviews"].counts["items"]],
+        "cafe-statements": [sizes["cafe-statements"].counts["items"], sizes["cafe-statements"].counts["links"]],
+        "cafe-notes": [sizes["cafe-notes"].counts["items"]],
+    }
+    assert {
+        name: [int(n) for n in re.findall(r"\d+", row)][: len(expected[name])] for name, row in rows.items()
+    } == expected

@@ -26,6 +26,7 @@ ax.errorbar(
     capsize=3,
 )
 ax.axvline(0, color="0.6", ls="--")
+ax.margins(y=0.2)
 ax.set(xlim=(-0.2, 1.05), xlabel="agreement with its 95 % interval; 0 is chance, 1 is full agreement")
 
 # %%

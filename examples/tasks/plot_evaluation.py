@@ -25,6 +25,7 @@ fig, ax = plt.subplots(figsize=(7, 2.4))
 ax.errorbar(
     rows["value"], rows["method"], xerr=[rows["value"] - rows["low"], rows["high"] - rows["value"]], fmt="o", capsize=3
 )
+ax.margins(y=0.15)
 ax.set(xlabel=f"{metric} on pairs that were left out", title=f"{result.n_judgements} judgements")
 
 # %%

@@ -90,5 +90,6 @@ ax.errorbar(
     fmt="o",
     capsize=3,
 )
+ax.margins(y=0.2)
 ax.invert_yaxis()
 ax.set_xlabel("score with its 90 % interval")

@@ -49,8 +49,6 @@ fig, ax = plt.subplots()
 for label, colour in (("for", "C0"), ("against", "C3")):
     mask = labels == label
     ax.scatter(*xy[mask].T, color=colour, label=label)
-for (a, b), name in zip(xy, table["item_id"], strict=True):
-    ax.annotate(name, (a, b), xytext=(4, 3), textcoords="offset points", fontsize=7)
 ax.set(xlabel="second direction", ylabel="third direction", title="Statements by their vectors")
 ax.legend()
 

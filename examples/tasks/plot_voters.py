@@ -13,7 +13,7 @@ from scipy.stats import norm
 from accord import Items, PreferenceRanker
 
 rng = np.random.default_rng(7)
-n_texts, n_votes = 20, 700
+n_texts, n_votes = 20, 1500
 names = np.array([f"person {k}" for k in range(1, 10)] + ["judge A", "judge B", "judge C"], dtype=object)
 rate = np.array([0.0] * 7 + [1.0, 0.6] + [0.0, 0.3, 1.0])  # how often each answers at random
 truth = rng.standard_normal(n_texts)
@@ -46,7 +46,7 @@ ax.plot(
 )
 ax.invert_yaxis()
 ax.set(xlabel="share of random answers", xlim=(-0.05, 1.05))
-ax.legend(loc="lower right")
+ax.legend(loc="upper right")
 
 # %%
 # What it changes: the scores, with and without telling voters apart, against the truth.

@@ -6,11 +6,15 @@ A town debates whether to close its high street to cars. Twelve people were show
 convinces more; some of them clicked without reading. We want a ranking, and to know how far to trust it.
 """
 
+import numpy as np
+
 from accord import PreferenceRanker, open_example
 
 votes = open_example("arguments").comparisons()
-street = votes.subset(votes.groups == "Should the high street be closed to cars?")
-print(f"{street.n_votes} votes on {street.items.n_items} arguments")
+question = "Should the high street be closed to cars?"
+street = votes.subset(votes.groups == question)
+arguments = votes.items.subset(np.flatnonzero(votes.items.groups == question))
+print(f"{street.n_votes} votes on {arguments.n_items} arguments")
 print(street.to_table().head(3))
 
 # %%
@@ -20,7 +24,7 @@ print(street.to_table().head(3))
 
 X, y = street.xy()
 who = street.annotators[street.annotator]
-ranker = PreferenceRanker().fit(X, y, items=street.items, annotator=who)
+ranker = PreferenceRanker().fit(X, y, items=arguments, annotator=who)
 table = ranker.rank()
 print(table[["rank", "tier", "item_id", "score", "low", "high", "p_best"]].head(5).round(2).to_string(index=False))
 
@@ -42,7 +46,7 @@ ax.errorbar(
 )
 ax.axvline(0, color="0.8", zorder=0)
 ax.set_xlabel("score: distance from the average argument, with its 90 % interval")
-ax.set_title("Should the high street be closed to cars?")
+ax.set_title(question)
 
 # %%
 # How would people vote on two arguments that they never compared? And how sure are we which is better? These are two
@@ -73,7 +77,7 @@ from accord import Items
 new = Items(
     ["new"],
     texts=["Try it for one summer and count: shops, buses, noise. Then decide with figures."],
-    groups=[street.items.groups[0]],
+    groups=[question],
 )
 print(f"score of the new argument: {ranker.score_items(new)[0]:+.2f}")
 

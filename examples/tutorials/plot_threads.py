@@ -15,7 +15,7 @@ print(
     f"{threads.n_threads} threads with {threads.n_comments} comments, {sum(label is not None for label in threads.labels)} of them labelled"
 )
 new, old = threads.subset([0]), threads.subset(np.arange(1, threads.n_threads))
-print("Question:", new.questions[0])
+print("Question:", new.questions[0][:60])
 
 # %%
 # Fit on the other threads, and label the new one.
@@ -24,7 +24,7 @@ model = ThreadClassifier().fit(old)
 good = list(model.classes_).index("good")
 p = model.predict_proba(new)[:, good]
 for text, label, true, probability in zip(new.texts, model.predict(new), new.labels, p, strict=True):
-    print(f"{label:5} {probability:.2f}  (a person said {true})  {text[:70]}")
+    print(f"{label:5} {probability:.2f}  (a person said {true})  {text[:45]}")
 
 # %%
 # Why did this comment get its label?

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["mutated", "pack", "unpack"]
+__all__ = ["mutated", "pack", "slightly_mutated", "unpack"]
 
 # What a file should not be able to say.
 NASTY: tuple[Any, ...] = (
@@ -61,6 +61,47 @@ def mutated(raw: bytes, rng: np.random.Generator) -> bytes:
         else:
             document = _value(document, rng)
     return pack(document, files)
+
+
+def slightly_mutated(raw: bytes, rng: np.random.Generator) -> bytes:
+    """A model file that often still loads: one number, or some entries of an array, say something else."""
+    document, files = unpack(raw)
+    if rng.random() < 0.5 and files:
+        name = str(rng.choice(sorted(files)))
+        files[name] = _entries(files[name], rng)
+        return pack(document, files)
+    numbers = [
+        (holder, key) for holder, key in _places(document["model"])
+        if isinstance(holder[key], int | float) and key not in ("place", "fortran")
+    ]  # fmt: skip
+    holder, key = numbers[int(rng.integers(len(numbers)))]
+    held = holder[key]
+    if isinstance(held, bool):
+        holder[key] = not held
+    else:
+        others = (0, 1, -1, -held, held + 1, held * 1000, held / 3, 2**31, 10**12, 1e300, 1e-300, 0.5)
+        value = others[int(rng.integers(len(others)))]
+        holder[key] = int(value) if isinstance(held, int) and rng.random() < 0.8 else float(value)
+    return pack(document, files)
+
+
+def _entries(raw: bytes, rng: np.random.Generator) -> bytes:
+    """An array of the same type and shape with some entries changed."""
+    array = np.load(io.BytesIO(raw))
+    flat = array.reshape(-1)
+    if not flat.size or flat.dtype.names is not None:
+        return _bytes(raw, rng)
+    for place in rng.integers(0, flat.size, int(rng.integers(1, 5))):
+        if flat.dtype.kind == "f":
+            flat[place] = rng.choice([0.0, -1.0, 1e300, -1e300, np.nan, np.inf, 1e-300, flat[place] * 10])
+        elif flat.dtype.kind in "iu":
+            limits = np.iinfo(flat.dtype)
+            flat[place] = int(rng.choice([0, 1, limits.max, limits.min, flat[int(rng.integers(flat.size))]]))
+        else:
+            flat[place] = flat[int(rng.integers(flat.size))]
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
 
 
 def _bytes(raw: bytes, rng: np.random.Generator) -> bytes:

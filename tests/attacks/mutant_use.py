@@ -44,7 +44,7 @@ def _use(example, raw):
             return "refused" if "\n" not in str(error) else f"several lines: {error}"
         try:
             predict(saved, project)
-            explain(saved, project, project.items().ids[0])
+            explain(saved, project, project.items().ids[-1])
         except InputError as error:
             return "said" if "\n" not in str(error) else f"several lines: {error}"
         return "answered"

@@ -1,7 +1,6 @@
 """A changed model file that still loads gives an answer or one sentence when it is used.
 
-No hang, and no more memory than its process may have. ``ACCORD_FUZZ=3000`` makes it as long as the one whose figures
-stand in the documentation.
+No hang, and no more memory than its process may have. ``ACCORD_FUZZ`` says how many files are tried.
 """
 
 import os
@@ -10,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from model_mutations import mutated
+from model_mutations import mutated, slightly_mutated
 from mutant_use import use_all
 
 from accord.errors import InputError
@@ -56,8 +55,11 @@ def test_a_model_whose_parts_do_not_fit_together_is_one_sentence(real, tmp_path)
 
 def test_changed_models_answer_or_say_why_not(real):
     rng = np.random.default_rng(int(os.environ.get("ACCORD_FUZZ_SEED", "0")))
-    n, names = int(os.environ.get("ACCORD_FUZZ", "100")), list(EXAMPLES)
-    files = [(names[k % len(names)], mutated(real[names[k % len(names)]], rng)) for k in range(n)]
+    n, names = int(os.environ.get("ACCORD_FUZZ", "60")), list(EXAMPLES)
+    files = []
+    for k in range(n):
+        name, change = names[k % len(names)], mutated if k % 7 == 0 else slightly_mutated
+        files.append((name, change(real[name], rng)))
     outcomes, wrong = Counter(), {}
     for first in range(0, n, 200):
         for number, outcome in enumerate(run(use_all, files[first : first + 200], limits=LIMITS), start=first):
@@ -66,4 +68,4 @@ def test_changed_models_answer_or_say_why_not(real):
                 wrong[number] = outcome
     print(dict(outcomes))
     assert wrong == {}
-    assert outcomes["answered"] + outcomes["said"] > n / 20, "enough of them must load"
+    assert outcomes["answered"] + outcomes["said"] > n / 4, "enough of them must load"

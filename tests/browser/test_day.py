@@ -1,4 +1,4 @@
-"""A day of a team, all from pages: a project from a spreadsheet, five judges, one removed, disagreements settled.
+"""A day of a team, all from pages: a project from a sheet, five judges, one removed, disagreements settled, export.
 
 ACCORD_DAY sets the number of texts, 300 for a whole day.
 """
@@ -17,6 +17,8 @@ pytestmark = pytest.mark.browser
 N_TEXTS = int(os.environ.get("ACCORD_DAY", "20"))
 PASSWORD = "a long enough password"
 OVERLAP = 2
+DONE = "!document.getElementById('all-done').classList.contains('hidden')"
+SHOWN = "document.getElementById('text').textContent"
 
 
 def watched(context, failures):
@@ -43,9 +45,7 @@ def judge_until(page, n, answers, who):
             is_good = not is_good
         answers[who, number] = "good" if is_good else "bad"
         page.keyboard.press("1" if is_good else "2")
-        another = f"({READY})() && document.getElementById('text').textContent !== text"
-        done = "!document.getElementById('all-done').classList.contains('hidden')"
-        page.wait_for_function(f"text => {another} || {done}", arg=text)
+        page.wait_for_function(f"text => {DONE} || ({READY})() && {SHOWN} !== text", arg=text)
     return n
 
 

@@ -22,6 +22,12 @@ PAGES = {
     "texts": ("pairs", "texts"),
     "people": ("pairs", "people"),
     "export": ("pairs", "export"),
+    "pictures": ("pairs", "pictures"),
+    "mine": ("pairs", "mine"),
+    "answers": ("pairs", "answers"),
+    "quality": ("pairs", "quality"),
+    "settings": ("threads", "settings"),
+    "scores": ("aspects", "results"),
 }
 WINDOWS = {"desktop": (1100, 760), "phone": (360, 740)}
 
@@ -56,5 +62,6 @@ def test_pages_fit_their_window(browser, place, window, scheme):
             shots["text"] = page.locator("table.ranking a").first.get_attribute("href")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         if folder:
-            page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png")
+            whole = name in {"settings", "people", "quality", "pictures"}
+            page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png", full_page=whole)
     context.close()

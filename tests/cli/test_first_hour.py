@@ -1,7 +1,9 @@
 """The first hour: from people's own files to a result, in at most three commands."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from accord.cli.main import main
@@ -23,6 +25,25 @@ def test_votes_without_texts_are_ranked_and_it_is_said(tmp_path, monkeypatch, ca
     Path("votes.csv").write_text("left,right,winner\na,b,a\nb,c,b\na,c,a\n")
     assert main(["rank", "votes.csv", "--method", "bradley_terry"]) == 0
     assert "the votes come without texts" in capsys.readouterr().err
+
+
+def test_from_a_forum_to_the_best_comment_of_each_question(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["rank", "example:cafe-threads", "--set", "model=local", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    table = pd.DataFrame(found["rows"])
+    threads = open_example("cafe-threads").threads()
+    assert found["label"] == "good"
+    assert table["rank"].tolist() == [rank for n in np.diff(threads.offsets) for rank in range(1, n + 1)]
+    falls = table.groupby("group_id", sort=False)["probability"].agg(lambda p: (p.diff().dropna() <= 1e-12).all())
+    assert falls.all()
+    assert table["question"].notna().all()
+    assert main(["rank", "example:cafe-threads", "--label", "superb", "--set", "model=local"]) == 2
+    assert "one of bad, good, potential; got 'superb'" in capsys.readouterr().err
+    assert main(["rank", "example:cafe-threads", "--anchor", "t1-1"]) == 2
+    assert "are for pairs" in capsys.readouterr().err
+    assert main(["rank", "example:cafe-reviews"]) == 2
+    assert "aspects" in capsys.readouterr().err
 
 
 def test_from_a_spreadsheet_of_reviews_to_predicted_aspects_with_an_evaluation(tmp_path, monkeypatch, capsys):

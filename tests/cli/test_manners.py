@@ -76,7 +76,7 @@ def test_a_model_of_links_on_texts_without_links_says_so(tmp_path, capsys):
     assert main(["predict", str(tmp_path / "m"), str(tmp_path / "new.csv"), "--json"]) == 0
     said = capsys.readouterr()
     assert "no links between these texts" in said.err
-    assert len(json.loads(said.out)["notes"]) == 1
+    assert len(json.loads(said.out)["notes"]) == said.err.count("note: ")
 
 
 def test_texts_and_a_question_make_a_project(tmp_path, capsys):
@@ -120,3 +120,19 @@ def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
     assert "Not shown: the columns p.label number 0" in " ".join(said.split())
     print_table(frame.iloc[:, :3])
     assert "Not shown" not in capsys.readouterr().out
+
+
+def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("accord.cli.frame.page_width", lambda: 80)
+    capsys.readouterr()
+    assert main(["predict", str(model), "example:cafe-notes"]) == 0
+    said = capsys.readouterr().out
+    notes = open_example("cafe-notes")
+    given = sum(label is not None for label in notes.labels())
+    assert f"Not shown: {given:,} that people judged" in said
+    assert max(map(len, said.splitlines())) <= 80
+    (tmp_path / "new.csv").write_text("text\nThe soup was cold and nobody cared.\nA lovely place with warm bread.\n")
+    assert main(["predict", str(model), str(tmp_path / "new.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "The soup was" in said
+    assert "text-" not in said  # made ids say nothing to people

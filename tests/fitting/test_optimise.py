@@ -26,6 +26,27 @@ def test_lbfgs_says_when_it_ran_out_of_steps():
     assert not minimise_lbfgs(rosenbrock, np.array([-1.2, 1.0]), max_iter=2).convergence.converged
 
 
+def test_lbfgs_has_converged_only_where_a_tolerance_that_was_stated_is_met():
+    def coarse(w):  # rounding hides the last improvements, as that of an engine that is not exact
+        value, gradient = rosenbrock(w)
+        return round(value, 2), gradient
+
+    stopped = minimise_lbfgs(coarse, np.array([-1.2, 1.0]), tol=1e-6).convergence
+    assert stopped.residual > 1e-4
+    assert not stopped.converged
+    assert minimise_lbfgs(coarse, np.array([-1.2, 1.0]), tol=1e-6, value_tol=0.01).convergence.converged
+
+
+def test_a_sum_over_many_rows_has_converged_where_its_rounding_ends():
+    def large(w):
+        value, gradient = rosenbrock(w)
+        return 1e5 * (1.0 + value), 1e5 * gradient
+
+    found = minimise_lbfgs(large, np.array([-1.2, 1.0]), tol=1e-6)
+    assert found.convergence.converged
+    assert_allclose(found.weights, [1.0, 1.0], atol=1e-4)
+
+
 def test_the_penalty_adds_to_value_and_gradient_and_can_spare_a_bias():
     value, gradient = l2_penalised(lambda w: (0.0, np.zeros(2)), np.array([2.0, 0.0]))(np.array([3.0, 5.0]))
     assert value == 9.0

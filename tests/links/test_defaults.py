@@ -63,6 +63,34 @@ def test_texts_without_labels_take_part_in_training():
     assert np.mean(rows.predict(X, links=links, ids=ids, known=known)[~seen] == y[~seen]) > 0.6
 
 
+def test_a_dozen_labels_reach_a_graph_without_words():
+    _, y, ids, links = graph(n=600, n_labels=3, homophily=0.9, seed=3)
+    known = y.copy()
+    known[12:] = None
+    table = pd.DataFrame({"item_id": ids})
+    model = CollectiveClassifier().fit(table, known, links=links)
+    assert model.model_.among_known.blocks
+    assert np.mean(model.predict(table, links=links, known=known)[12:] == y[12:]) > 0.85
+    plain = CollectiveClassifier(inference="mean_field").fit(table, known, links=links)
+    assert not plain.model_.among_known.blocks
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_held_out_texts_are_as_hard_as_texts_without_a_label(seed):
+    # The words of neighbours must not tell the label of a text that is held out.
+    X, y, ids, links = graph(n=800, n_labels=5, homophily=0.5, topic=0.25, seed=seed)
+    known = part(y, 0.12, seed)
+    free = pd.isna(known)
+    codes = np.unique(y, return_inverse=True)[1][free]
+    for view in ("own", "both", "mixed"):
+        model = CollectiveClassifier(neighbour_words=view).fit(X, known, links=links, ids=ids)
+        p = model.predict_proba(X, links=links, ids=ids, known=known)[free]
+        loss = -np.log(p[np.arange(len(codes)), codes]).mean()
+        assert abs(model.model_.among_known.loss - loss) < 0.25
+        p = model.predict_proba(X, links=links, ids=ids)[free]
+        assert abs(model.model_.free.loss + np.log(p[np.arange(len(codes)), codes]).mean()) < 0.25
+
+
 @pytest.mark.parametrize("text", [None, ""])
 def test_links_alone_are_enough(text):
     _, y, ids, links = graph(homophily=0.9)

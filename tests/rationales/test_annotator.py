@@ -9,19 +9,22 @@ from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 
 from accord.errors import InputError
+from accord.rationales import annotator_choice
 from accord.rationales.annotator import (
     Habits,
     Strengths,
     class_maps,
     emission_scores,
+    habit_prior,
     highlight_loss,
     inside_probabilities,
     loss,
 )
-from accord.rationales.annotator_choice import _NONE, _widened, choose_strengths, inner_folds, middle_strengths
+from accord.rationales.annotator_choice import choose_strengths, inner_folds, middle_strengths
 from accord.rationales.annotator_fit import fit_alternating, fit_classes, fit_joint, starting_habits
 from accord.rationales.marked_texts import MarkedTexts
 from accord.rationales.marking import fit_lexicon
+from oracles import central_difference
 
 N_WORDS = 7
 # One plain context with the four transitions, and one in which O-I has a second feature.
@@ -297,10 +300,59 @@ def test_strengths_are_in_units_of_the_texts():
     assert middle_strengths(short, base, C=0.5).C == 0.5
 
 
-def test_a_choice_at_the_edge_widens_the_grid():
-    assert _widened((-2, -1, 0, 1), 1) == (-2, -1, 0, 1, 2)
-    assert _widened((-2, -1, 0, 1), -2) == (-3, -2, -1, 0, 1)
-    assert _widened((_NONE, -1, 0, 1), -1) == (_NONE, -2, -1, 0, 1)
-    assert _widened((_NONE, -1, 0, 1), _NONE) == (_NONE, -1, 0, 1)
-    assert _widened((-2, -1, 0, 1), 0) == (-2, -1, 0, 1)
-    assert _widened((0,), 0) == (0,)
+def test_the_search_goes_on_while_a_neighbour_is_better_and_says_where_it_may_not(monkeypatch):
+    texts = random_texts(10, n_texts=60)
+    folds = inner_folds(texts.labels, 2, np.random.default_rng(1))
+    middle = middle_strengths(texts, Strengths(0.0, 1.0))
+
+    def scored(part, shared, rng):
+        return np.zeros(1, dtype=int), np.ones(1), [np.array([[one.C, one.theta_variance]]) for one in shared[1]]
+
+    def measured(scores, *rest):  # the larger C and σ², the better
+        return annotator_choice._Measured(0.5, -float(np.log(np.maximum(scores[0], 1e-9)).sum()), 1.0, np.zeros(2))
+
+    monkeypatch.setattr(annotator_choice, "_left_out", scored)
+    monkeypatch.setattr(annotator_choice, "_measured", measured)
+    choice = choose_strengths(texts, Strengths(0.0, 1.0), folds=folds)
+    assert choice.at_edge
+    assert_allclose(choice.strengths.C / middle.C, 100.0)
+    assert_allclose(choice.strengths.theta_variance / middle.theta_variance, 100.0)
+    assert 0.0 in choice.candidates[:, 0]
+
+
+def test_scores_of_texts_left_out_are_scaled_by_as_much_as_these_texts_say():
+    rng = np.random.default_rng(5)
+    flat = np.log([0.5, 0.5])
+
+    def found(n, true_scale, lean=0.0):
+        scores, n_words = np.stack([np.zeros(n), rng.normal(size=n)], axis=1), rng.integers(50, 150, n)
+        p = 1 / (1 + np.exp(-true_scale * scores[:, 1]))
+        truth = (rng.random(n) < p).astype(int)
+        scores[:, 1] += lean * n_words
+        return annotator_choice._measured(scores, n_words, truth, flat, 1)
+
+    assert_allclose(found(20_000, 2.0).scale, 2.0, rtol=0.1)
+    assert np.mean([found(20, 0.0).scale for _ in range(20)]) < 0.6
+    assert found(20_000, 0.0).scale < 0.1
+    leaning = found(20_000, 2.0, lean=0.01)  # scores that grow with the length of the text, for no reason
+    assert_allclose(leaning.drift[1] - leaning.drift[0], -2.0 * 0.01, rtol=0.1)
+    assert leaning.log_loss < found(20_000, 2.0).log_loss + 0.02
+
+
+def test_the_prior_holds_everybodys_emissions_and_its_gradient_is_that_of_differences():
+    rng = np.random.default_rng(2)
+    habits = Habits(rng.normal(size=6), 0.3 * rng.normal(size=(3, 6)), rng.normal(size=4), 2)
+    strengths = Strengths(0.3, 1.0, 2.0, 0.25, bias_variance=0.5)
+
+    def flat(vector):
+        return Habits(vector[:6], vector[6:24].reshape(3, 6), vector[24:], 2)
+
+    at = np.concatenate([habits.common, habits.deviations.ravel(), habits.bias])
+    _, gradient = habit_prior(habits, strengths)
+    found = np.concatenate([gradient.common, gradient.deviations.ravel(), gradient.bias])
+    assert_allclose(found, central_difference(lambda v: habit_prior(flat(v), strengths)[0], at), atol=1e-6)
+    # The same emissions as common ones or as everybody's factors cost at least as much.
+    shared = Habits(np.array([10.0, 10.0, 0, 0, 0, 0]), np.zeros((3, 6)), np.zeros(0), 2)
+    factors = np.tile(np.log(100.0) * np.array([1, 1, 0, 0, 0, 0]), (3, 1))
+    hidden = Habits(np.array([0.1, 0.1, 0, 0, 0, 0]), factors, np.zeros(0), 2)
+    assert habit_prior(hidden, strengths)[0] > 0.75 * habit_prior(shared, strengths)[0]

@@ -238,7 +238,7 @@ def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model, sca
     table = pa.Table.from_pandas(X.assign(group_id=GROUPS, label=labels), preserve_index=False)
     pq.write_table(table, tmp_path / "threads.parquet", row_group_size=20)
     plan = {"min_rows": 20, "max_rows": 20}
-    # A file is read with a stated strength and trained jointly; a table by default chooses both on held-out threads.
+    # A file is trained jointly; a table by default learns its pull from held-out threads.
     settings = {"model": model, "edge_scale": scale, "tol": 1e-7, "node_penalty": 30.0, "coupling": "joint"}
     whole = ThreadClassifier(**settings).fit(X, labels, groups=GROUPS)
     alone = ThreadClassifier(**settings).fit_parquet(tmp_path / "threads.parquet", **plan)
@@ -248,6 +248,18 @@ def test_threads_in_a_file_are_learnt_as_in_a_table(client, tmp_path, model, sca
     if (model, scale) == ("fccrf", "none"):
         there = ThreadClassifier(**settings, client=client).fit_parquet(tmp_path / "threads.parquet", **plan)
         same([there.weights_.nodes], [alone.weights_.nodes])
+
+
+def test_the_strength_of_a_file_is_chosen_on_threads_held_out_as_that_of_a_table(tmp_path):
+    X = pd.DataFrame(THREADS.features, columns=["a", "b", "c"])
+    groups = np.char.zfill(GROUPS.astype(str), 6)  # threads in the order of their names, as a table is read
+    X.assign(group_id=groups, label=THREADS.threads.labels).to_parquet(tmp_path / "threads.parquet")
+    table = ThreadClassifier(model="local").fit(X, THREADS.threads.labels, groups=groups)
+    for plan in ({}, {"min_rows": 20, "max_rows": 20}):
+        file = ThreadClassifier(model="local").fit_parquet(tmp_path / "threads.parquet", **plan)
+        assert len(file.weights_.penalties_tried) > 3
+        assert file.weights_.penalty == table.weights_.penalty
+        assert_allclose(file.weights_.nodes, table.weights_.nodes, atol=1e-4)
 
 
 def test_a_model_that_needs_all_threads_at_once_does_not_learn_from_files(tmp_path):

@@ -174,7 +174,7 @@ CASES: tuple[Case, ...] = (
         lambda model: [model.rank()],
     ),
     _threads(),
-    *(_threads(model=name) for name in ("local", "local+cut", "local+lbp", "joint", "chain")),
+    *(_threads(model=name) for name in ("local", "local+cut", "local+ilp", "local+lbp", "joint", "chain")),
     _threads(model="local", learner="voted", table=True),
     _threads(learner="averaged", table=True),
     _threads(model="chain", order=2, table=True),

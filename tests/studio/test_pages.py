@@ -62,6 +62,25 @@ def test_the_ranking_page_shows_tiers_intervals_and_what_is_missing(studio):
     assert "2 more links are missing" in page
     assert page.count('class="interval"') == 3
     assert "times in 10" not in page
+    assert 'data-version="1"' in page  # what live.js compares with the newest model
+    assert "/static/js/live.js" in page
+
+
+def test_the_people_page_shows_how_often_each_voter_answers_at_random(studio):
+    owner = studio.person()
+    project = studio.project(owner)
+    someone = {"name": "Ann", "n_answers": 12, "n_shared": 0, "agreement": None, "low": None, "high": None,
+               "n_sided": 0, "left_share": None, "left_low": None, "left_high": None, "median_ms": None,
+               "fast_share": None}  # fmt: skip
+    client = studio.client(owner)
+    for voters, said in (([], False), ([{"annotator": "Ann", "error": 0.31, "low": 0.1, "high": 0.6}], True)):
+        scores.put_scores(
+            studio.database, project, n_judgements=12, last_judgement=0, seconds=0.1, rows=[],
+            result={"summary": {"voters": voters}, "people": [someone]},
+        )  # fmt: skip
+        page = client.get(f"/projects/{project}/people").text
+        assert ("Random answers" in page) is said
+        assert ("31 % (10–60)" in page) is said
 
 
 def test_visitors_without_an_account_are_sent_to_the_front_page(studio):

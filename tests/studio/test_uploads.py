@@ -75,6 +75,80 @@ def test_a_look_at_files_says_what_they_are_and_why_and_stores_nothing(studio):
     assert look(studio.client(), texts).status_code == 401
 
 
+POSTS = b"id,body,tone,genre\n" + b"".join(
+    f"{i},Text number {i} is here,{'ab'[i % 2]},{'cd'[i // 2 % 2]}\n".encode() for i in range(8)
+)
+
+
+def test_a_look_shows_each_column_and_takes_it_as_a_person_says(studio):
+    client = studio.client(studio.person())
+    seen = look(client, ("posts.csv", POSTS)).json()
+    columns = {column["column"]: column for column in seen["columns"]}
+    assert [column["use"] for column in seen["columns"]][:2] == ["", ""]  # what is not used stands first
+    assert columns["body"]["use"] == "text"
+    assert columns["tone"]["samples"] == ["a", "b"]
+    assert "label" in seen["uses"]
+    assert "label" not in seen["counts"]
+    seen = look(client, ("posts.csv", POSTS), map='{"tone": "label"}').json()
+    assert seen["counts"]["label"] == 8
+    assert {column["column"]: column["use"] for column in seen["columns"]}["tone"] == "label"
+    for wrong in ('{"tone": "colour"}', '{"nothing": "label"}', "[1]", "{"):
+        answer = look(client, ("posts.csv", POSTS), map=wrong)
+        assert answer.status_code == 422, wrong
+        assert isinstance(answer.json()["detail"], str)
+
+
+def test_the_choice_of_columns_is_kept_and_used_for_the_next_file(studio):
+    client = studio.client(studio.person())
+    made = upload(client, POSTS, "posts.csv", kind="rationales", map='{"genre": "label"}')
+    assert made.status_code == 201, made.text
+    assert made.json()["settings"]["map"] == {"genre": "label"}
+    seen = look(client, ("more.csv", POSTS)).json()
+    assert seen["map"] == {"genre": "label"}
+    assert seen["counts"]["label"] == 8
+    assert seen["reasons"][0] == "the columns are taken as in the project Uploaded"
+    other = studio.client(studio.person())
+    assert look(other, ("more.csv", POSTS)).json()["map"] == {}
+
+
+def test_owners_see_how_good_the_model_is_on_their_own_judgements(studio):
+    owner = studio.person()
+    client = studio.client(owner)
+    words = {"good": "lovely warm bread", "bad": "cold soup and rude waiters"}
+    rows = [f"{i},The {words[label]} on day {i},{label}" for i, label in enumerate(["good", "bad"] * 8)]
+    made = upload(client, "\n".join(["id,text,label", *rows]).encode(), "notes.csv", kind="links").json()
+    page = f"/projects/{made['id']}/evaluate"
+    assert "Evaluate now" in client.get(page).text
+    answer = client.post(f"/api/projects/{made['id']}/evaluation")
+    assert answer.status_code == 200, answer.text
+    assert "16 labelled texts Accord is right" in answer.json()["sentence"]
+    shown = answer.json()["html"]
+    assert answer.json()["sentence"].split(";")[0] in shown
+    assert shown.count("<svg") >= 8
+    assert "<script" not in shown
+    assert studio.client(studio.person()).get(page).status_code == 404
+    few = upload(client, b"id,text,label\n1,One text,a\n2,Another text,b\n", "few.csv", kind="links").json()
+    refused = client.post(f"/api/projects/{few['id']}/evaluation")
+    assert refused.status_code == 422
+    assert "at least 5" in refused.json()["detail"]
+
+
+def test_the_kind_can_be_changed_until_somebody_has_judged(studio):
+    client = studio.client(studio.person())
+    made = upload(client, b"item_id,text\na,First text\nb,Second text\n").json()
+    place = f"/api/projects/{made['id']}"
+    assert client.patch(place, json={"kind": "rationales"}).status_code == 422
+    changed = client.patch(place, json={"kind": "rationales", "choices": "good, bad"})
+    assert changed.status_code == 200, changed.text
+    assert (changed.json()["kind"], changed.json()["settings"]["labels"]) == ("rationales", ["good", "bad"])
+    assert "while nobody has judged" in client.get(f"/projects/{made['id']}/settings").text
+    judged = upload(client, POSTS, "posts.csv", kind="rationales", map='{"genre": "label"}').json()
+    answer = client.patch(f"/api/projects/{judged['id']}", json={"kind": "pairs"})
+    assert answer.status_code == 422
+    assert "before the first judgement" in answer.json()["detail"]
+    assert "while nobody has judged" not in client.get(f"/projects/{judged['id']}/settings").text
+
+
 def test_rows_that_break_a_rule_are_left_out_only_when_asked(studio):
     client = studio.client(studio.person())
     files = [

@@ -26,6 +26,7 @@ MODELS = {
     "local averaged": {"model": "local", "learner": "averaged"},
     "local voted": {"model": "local", "learner": "voted"},
     "local+cut": {"model": "local+cut", "edges": "ising", "edge_scale": "length"},
+    "local+ilp": {"model": "local+ilp", "edges": "ising", "edge_scale": "length"},
     "local+lbp": {"model": "local+lbp", "edges": "ising", "edge_scale": "length"},
     "joint": {"model": "joint", "learner": "sgd", "n_epochs": 2},
     "joint averaged": {"model": "joint", "learner": "averaged", "n_epochs": 2},

@@ -18,6 +18,7 @@ from accord.workflows.ask import ask, simulate
 from accord.workflows.explain import explain
 from accord.workflows.kinds import paper_of, task_of
 from accord.workflows.predict import predict
+from accord.workflows.projects import open_example
 from accord.workflows.train import train
 
 
@@ -131,3 +132,21 @@ def test_a_folder_is_refused_before_anything_is_trained(project, kind, tmp_path,
     monkeypatch.setitem(kinds._TASKS, "threads", lambda: task)
     with pytest.raises(InputError, match="is a folder"):
         train(project, tmp_path, settings={}, progress=quiet)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("arguments", {"length_scales": "base"}),
+        ("cafe-threads", {"model": "local"}),
+        ("cafe-reviews", {}),
+        ("cafe-statements", {}),
+    ],
+)
+def test_progress_moves_inside_a_fit(name, settings):
+    reports = []
+    kinds.trained(open_example(name), settings, lambda *report: reports.append(report))
+    done = [done for _, done, _ in reports]
+    assert max(done) > 5
+    assert done == sorted(done)
+    assert all(total != 1 for _, _, total in reports)

@@ -28,6 +28,7 @@ __all__ = [
     "print_table",
     "progress_bars",
     "records",
+    "shortened",
     "workers_of",
 ]
 
@@ -110,6 +111,12 @@ def print_table(table: "Table | pd.DataFrame", *, title: str | None = None) -> N
     Console(width=page_width()).print(table)
 
 
+def shortened(text: str, room: int) -> str:
+    """A text on one line, with an ellipsis where it is longer than the room there is."""
+    line = " ".join(text.split())
+    return line if len(line) <= room else f"{line[: max(room - 1, 1)]}…"
+
+
 def page_width() -> int:
     """Characters in a line of standard output; a file or pipe has no width of its own."""
     from shutil import get_terminal_size
@@ -128,6 +135,9 @@ def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
     wide = [name for name in frame.columns if str(name).startswith("p.")]
     if wide and sum(_width(frame, name) for name in frame.columns) > page_width():
         frame = frame.drop(columns=wide)
+    if "text" in frame:
+        room = page_width() - 4 - sum(_width(frame, name) for name in frame.columns if name != "text")
+        frame = frame.assign(text=[shortened(text or "", max(room, 20)) for text in frame["text"]])
     said = [f"{left_out:,} more rows"] if left_out else []
     if any(name not in frame for name in wide):
         said.append(f"the columns {', '.join(map(str, wide))}")
@@ -137,18 +147,23 @@ def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
         numeric = is_numeric_dtype(frame[name].dtype)
         table.add_column(str(name), justify="right" if numeric else "left", no_wrap=numeric)
     for row in records(frame):
-        table.add_row(*(Text(_cell(value)) for value in row.values()))
+        table.add_row(*(Text(_cell(value, name)) for name, value in row.items()))
     return table
 
 
 def _width(frame: "pd.DataFrame", name: Any) -> int:
     """Characters that a column of a table needs, with the line beside it."""
-    return 3 + max([len(str(name)), *(min(len(_cell(value)), 40) for value in frame[name].head(_MOST_ROWS))])
+    return 3 + max([len(str(name)), *(min(len(_cell(value, str(name))), 40) for value in frame[name].head(_MOST_ROWS))])
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, name: str) -> str:
     if value is None:
         return "–"
+    if isinstance(value, list):  # highlights: start, end, quote
+        return " · ".join(quote for _, _, quote in value)
     if hasattr(value, "item"):
         value = value.item()
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    likely = name == "probability" or name.startswith(("p.", "p_"))
+    return (f"{value:.2f}" if likely else f"{value:.3g}") if isinstance(value, float) else str(value)

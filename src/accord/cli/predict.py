@@ -1,7 +1,7 @@
 """``accord predict``: apply a model to a project, or to a Parquet file of any size."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,11 @@ from accord.cli.frame import (
     records,
     workers_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from accord.data.project import Project
 
 app = command_app()
 
@@ -44,10 +49,10 @@ def predict(
     from accord.errors import InputError
     from accord.store.models import load_model
     from accord.workflows.export import write_frame
-    from accord.workflows.predict import notes_on
     from accord.workflows.predict import predict as run
     from accord.workflows.projects import open_project
     from accord.workflows.report import predictions_report, write_report
+    from accord.workflows.trained_on import notes_on
 
     if links is not None or workers is not None or scheduler is not None:
         raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
@@ -64,9 +69,26 @@ def predict(
     if json:
         print_json({"kind": saved.kind, "rows": records(table), "notes": notes})
     elif out is None:
-        print_table(table)
+        _print(table, opened)
     else:
         typer.echo(f"{out}: {len(table):,} rows.")
+
+
+def _print(table: "pd.DataFrame", opened: "Project") -> None:
+    """What the model says, with the texts; judgements that people gave are counted."""
+    from accord.data.reading.rows import is_made
+
+    shown = table
+    if "given" in shown and not shown["given"].all():
+        shown = shown[~shown["given"].astype(bool)].drop(columns="given")
+    if "item_id" in shown:
+        texts = opened.frames()["items"].set_index("item_id")["text"].astype(object)
+        shown = shown.assign(text=shown["item_id"].map(texts.where(texts.notna(), "")))
+        if all(is_made(name) for name in shown["item_id"]):
+            shown = shown.drop(columns="item_id")
+    print_table(shown)
+    if len(shown) < len(table):
+        typer.echo(f"Not shown: {len(table) - len(shown):,} that people judged. See all with --out FILE or --json.")
 
 
 def _in_blocks(

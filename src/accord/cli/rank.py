@@ -3,14 +3,25 @@
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accord.cli.frame import Json, Settings, command_app, page_width, print_json, print_table, progress_bars, records
+from accord.cli.frame import (
+    Json,
+    Settings,
+    command_app,
+    page_width,
+    print_json,
+    print_table,
+    progress_bars,
+    records,
+    shortened,
+)
 from accord.errors import InputError
 
 if TYPE_CHECKING:
+    from accord.data.project import Project
     from accord.workflows.rank import Learnt, Ranking
 
 app = command_app()
@@ -19,8 +30,16 @@ _OTHER_COLUMNS = 82  # characters that the columns beside the text need
 
 @app.command()
 def rank(
-    project: Annotated[str | None, typer.Argument(help="The project's folder, or a raw table of votes.")] = None,
+    project: Annotated[
+        str | None, typer.Argument(help="The folder of a project of pairs or threads, or a raw table of votes.")
+    ] = None,
     example: Annotated[str | None, typer.Option(help="Use an example that ships with Accord: arguments.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Of threads: the label that the best comment of a question has.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="Of threads: a saved model; else one is trained.")
+    ] = None,
     method: Annotated[str, typer.Option(help="auto, model, bradley_terry or judges.")] = "auto",
     anchor: Annotated[str | None, typer.Option(help="The text whose score is zero; else the group's mean is.")] = None,
     control: Annotated[
@@ -35,7 +54,7 @@ def rank(
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Rank the texts of a project of pairs, with intervals and tiers."""
+    """Rank the texts of a project of pairs, with intervals and tiers, or find the best comment of each question."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.projects import open_project
     from accord.workflows.rank import control as run_control
@@ -46,7 +65,13 @@ def rank(
     if (project is None) == (example is None):
         raise InputError("name one project, or an example with --example NAME.")
     name = f"example:{example}" if project is None else project
-    opened = open_project(name, kind="pairs")
+    threads = label is not None or model is not None
+    opened = open_project(name, kind=("threads" if threads else "pairs") if Path(name).is_file() else None)
+    if opened.kind == "threads" or threads:
+        if stop_when is not None or report is not None or anchor is not None or method != "auto":
+            raise InputError("--stop-when, --report, --anchor and --method are for pairs; this project is of threads.")
+        _best_comments(opened, label, model, parse_settings(settings or []), json)
+        return
     with progress_bars(hidden=json) as progress:
         rankings = run(
             opened,
@@ -95,9 +120,43 @@ def rank(
         raise typer.Exit(1)
 
 
+def _best_comments(opened: "Project", label: str | None, model: Path | None, settings: Any, json: bool) -> None:
+    """The best comment of each question."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from accord.store.models import load_model
+    from accord.workflows.rank import best_comments
+
+    saved = None if model is None else load_model(model)
+    with progress_bars(hidden=json) as progress:
+        table = best_comments(opened, label=label, saved=saved, settings=settings, progress=progress)
+    chosen = table.attrs["label"]
+    if json:
+        print_json({"kind": "threads", "label": chosen, "rows": records(table)})
+        return
+    best = table[table["rank"] == 1]
+    shown = Table(
+        title=f"The best comment of each of {len(best):,} questions: the likeliest to be {chosen!r}",
+        title_justify="left",
+        header_style="bold",
+    )
+    room = page_width()
+    for column in ("question", "best comment"):
+        shown.add_column(column, overflow="fold", ratio=2 if column == "question" else 3)
+    shown.add_column(chosen, justify="right", no_wrap=True)
+    for row in records(best):
+        asked = row["question"] or row["group_id"]
+        sure = "given" if row["given"] else f"{100 * row['probability']:.0f} %"
+        shown.add_row(Text(shortened(asked, room // 2)), Text(shortened(row["text"] or row["item_id"], room)), sure)
+    print_table(shown)
+
+
 def _print(ranking: "Ranking") -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from accord.data.reading.rows import is_made
 
     title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes"
     table = Table(title=title, title_justify="left", header_style="bold")
@@ -111,7 +170,7 @@ def _print(ranking: "Ranking") -> None:
             table.add_section()
             last = row["tier"]
         text = " ".join(row["text"].split())
-        said = text if text == row["item_id"] else f"{row['item_id']}: {text}"
+        said = text if text == row["item_id"] or is_made(row["item_id"]) else f"{row['item_id']}: {text}"
         table.add_row(
             str(row["rank"]),
             str(row["tier"]),
@@ -121,7 +180,7 @@ def _print(ranking: "Ranking") -> None:
             f"{row['wins']:.0f} %",
             f"{100 * row['p_best']:.0f} %",
             str(row["n_votes"]),
-            Text(said if len(said) <= room else f"{said[: room - 1]}…"),
+            Text(shortened(said, room)),
         )
     print_table(table)
     for note in ranking.notes:

@@ -31,6 +31,9 @@ def studio(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name by which the studio is reached, such as that of an HTTPS proxy."),
     ] = None,
+    worker: Annotated[
+        bool, typer.Option("--worker/--no-worker", help="Fit models beside; of several on one database one does.")
+    ] = True,
     backup: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write everything to a file and stop; a studio may run meanwhile."),
@@ -95,4 +98,5 @@ def studio(
         label_studio=label_studio,
         label_studio_model=label_studio_model,
         log=log,
+        worker=worker,
     )

@@ -5,7 +5,9 @@ caller, so a state can never be compared with its own alias.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,9 +15,27 @@ import numpy as np
 
 from accord.errors import ConvergenceWarning
 
-__all__ = ["Convergence", "iterate", "warn_unconverged"]
+__all__ = ["Convergence", "iterate", "step_done", "telling_steps", "warn_unconverged"]
 
 State = TypeVar("State")
+_told: ContextVar[Callable[[], None] | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def telling_steps(told: Callable[[], None]) -> Iterator[None]:
+    """Call ``told`` after every step of every iteration inside, so that a person sees that a long fit moves."""
+    token = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+def step_done() -> None:
+    """One step of an iteration is done."""
+    told = _told.get()
+    if told is not None:
+        told()
 
 
 @dataclass(frozen=True)
@@ -70,6 +90,7 @@ def iterate(
     state, residual = start, np.inf
     for n_iter in range(1, max_iter + 1):
         new = step(state)
+        step_done()
         residual = change(state, new)
         state = new
         if residual <= tol:

@@ -71,14 +71,17 @@ def iterate_labels(
 
 
 @clamped
-def iterated(graphs: Graphs, *, max_iter: int = 100, tol: float = 0.0, warn: bool = True) -> Marginals:
+def iterated(graphs: Graphs, *, max_iter: int = 1000, tol: float = 0.0, warn: bool = True) -> Marginals:
     """A locally best labelling: iterated conditional modes, from the best label of each node alone.
+
+    In a round those nodes change that gain more by it than any neighbour would, so that every round raises the score
+    and the order of the nodes does not matter (but for neighbours that gain exactly the same: the first of them goes).
 
     Parameters
     ----------
     graphs : Graphs
     max_iter : int
-        Most rounds over the nodes.
+        Most rounds.
     tol : float
         Not used: a graph has converged when a round changes no label.
     warn : bool
@@ -119,6 +122,10 @@ def iterated(graphs: Graphs, *, max_iter: int = 100, tol: float = 0.0, warn: boo
     return found
 
 
+# A gain below this is rounding.
+_LEAST_GAIN = 1e-12
+
+
 @njit(cache=True, error_model="numpy")
 def _rounds(
     node_scores: FloatArray,
@@ -134,11 +141,15 @@ def _rounds(
     residual: FloatArray,
 ) -> None:
     n_labels = node_scores.shape[1]
+    best, gain = labels.copy(), np.zeros(len(labels))
+    stale = np.ones(len(labels), dtype=np.bool_)  # nodes some neighbour of which has changed
     for g in range(len(n_iter)):
-        while n_iter[g] < max_iter:
-            n_iter[g] += 1
-            changes = 0.0
-            for i in range(node_offsets[g], node_offsets[g + 1]):
+        first, end = node_offsets[g], node_offsets[g + 1]
+        while True:
+            for i in range(first, end):
+                if not stale[i]:
+                    continue
+                stale[i] = False
                 for k in range(n_labels):
                     nodes[i, k] = node_scores[i, k]
                 for place in range(offsets[i], offsets[i + 1]):
@@ -149,17 +160,34 @@ def _rounds(
                             nodes[i, k] += edge_scores[e, there * n_labels + k if side else k * n_labels + there]
                     else:
                         nodes[i, there] += edge_scores[e, 0]
-                best = labels[i]  # a tie changes nothing, so that rounds end
+                best[i], gain[i] = labels[i], 0.0
                 for k in range(n_labels):
-                    if nodes[i, k] > nodes[i, best]:
-                        best = k
-                if best != labels[i]:
-                    labels[i] = best
+                    if nodes[i, k] - nodes[i, labels[i]] > max(gain[i], _LEAST_GAIN):
+                        best[i], gain[i] = k, nodes[i, k] - nodes[i, labels[i]]
+            if n_iter[g] == max_iter:
+                break
+            n_iter[g] += 1
+            changes = 0.0
+            for i in range(first, end):
+                goes = gain[i] > 0.0
+                for place in range(offsets[i], offsets[i + 1]):
+                    j = edges[ends[place] // 2, 1 - ends[place] % 2]
+                    goes = goes and (gain[j] < gain[i] or (gain[j] == gain[i] and i < j))
+                if goes:
                     changes += 1.0
+                    stale[i] = True
+            # Nodes that go are no neighbours of each other, so that each of them gains what it expects.
+            for i in range(first, end):
+                if stale[i]:
+                    labels[i] = best[i]
+                    for place in range(offsets[i], offsets[i + 1]):
+                        gain[edges[ends[place] // 2, 1 - ends[place] % 2]] = np.nan
+            for i in range(first, end):
+                stale[i] = stale[i] or np.isnan(gain[i])
             residual[g] = changes
             if changes == 0.0:
                 break
-        for i in range(node_offsets[g], node_offsets[g + 1]):
+        for i in range(first, end):
             top, total = nodes[i].max(), 0.0
             for k in range(n_labels):
                 nodes[i, k] = np.exp(nodes[i, k] - top)

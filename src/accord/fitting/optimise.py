@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from accord.engines.convergence import Convergence
+from accord.engines.convergence import Convergence, step_done
 from accord.typing import FloatArray
 
-__all__ = ["Optimum", "l2_penalised", "minimise_lbfgs", "minimise_sgd"]
+__all__ = ["Loss", "Optimum", "l2_penalised", "minimise_lbfgs", "minimise_sgd"]
+
+# The value no longer changes to working precision.
+_PRECISION = 1e-14
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -43,7 +46,7 @@ def minimise_lbfgs(
     *,
     max_iter: int = 500,
     tol: float = 1e-6,
-    value_tol: float = 1e-14,
+    value_tol: float | None = None,
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
     callback: Callable[[FloatArray], Any] | None = None,
 ) -> Optimum:
@@ -56,9 +59,11 @@ def minimise_lbfgs(
     start : array of shape (n_weights,)
     max_iter : int
     tol : float
-        Largest absolute (projected) gradient entry at which the optimum counts as reached.
-    value_tol : float
-        Also stop once a step improves the value by less than this share of it.
+        Largest absolute (projected) gradient entry at which the search stops. Where the value, and with it rounding, is
+        larger than 1, the optimum counts as reached up to this share of it.
+    value_tol : float, optional
+        The optimum also counts as reached once a step improves the value by less than this share of it. Without it
+        the search ends where the value no longer changes, and has converged only if the gradient says so.
     bounds : sequence of (low, high), optional
         One pair a weight; ``None`` for no bound.
     callback : callable, optional
@@ -69,14 +74,21 @@ def minimise_lbfgs(
     Optimum
         ``convergence.residual`` is the largest absolute projected gradient entry.
     """
+    ftol = _PRECISION if value_tol is None else value_tol
+
+    def after(weights: FloatArray) -> None:
+        step_done()
+        if callback is not None:
+            callback(weights)
+
     result = minimize(
         loss,
         np.asarray(start, dtype=np.float64),
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        callback=callback,
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": value_tol, "maxcor": 20},
+        callback=after,
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 50, "gtol": tol, "ftol": ftol, "maxcor": 20},
     )
     gradient = np.asarray(result.jac, dtype=np.float64)
     if bounds is not None:
@@ -84,8 +96,8 @@ def minimise_lbfgs(
         high = np.array([np.inf if b[1] is None else b[1] for b in bounds])
         gradient = result.x - np.clip(result.x - gradient, low, high)
     residual = float(np.abs(gradient).max(initial=0.0))
-    # L-BFGS may also stop because the value no longer changes; that is the optimum to working precision.
-    converged = bool(result.success) or residual <= tol
+    met = residual <= tol * max(1.0, abs(float(result.fun)))
+    converged = met or (value_tol is not None and bool(result.success))
     return Optimum(np.asarray(result.x), float(result.fun), Convergence(converged, int(result.nit), residual))
 
 

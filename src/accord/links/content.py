@@ -4,11 +4,12 @@ The score of text i is ``own · x_i + mixed · z_i + bias``, where z_i is the me
 links of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its *view*.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -22,6 +23,7 @@ __all__ = [
     "VIEWS",
     "Calibration",
     "Content",
+    "HeldOut",
     "MixedRidge",
     "fit_calibration",
     "fit_contents",
@@ -53,7 +55,7 @@ def mixing(X: sp.csr_matrix, ends: IntArray, weights: FloatArray, *, block: int 
     block : int
         Texts whose lengths are computed at a time; bounds memory, not the result.
     """
-    step = step_along(len_of(X), ends, weights, loops=True)
+    step = step_along(len_of(X), ends, weights)
     two = sp.csr_matrix(step @ step)
     length = np.concatenate(
         [
@@ -70,13 +72,13 @@ def len_of(X: Any) -> int:
     return int(X.shape[0])
 
 
-def step_along(n: int, ends: IntArray, weights: FloatArray, *, loops: bool) -> sp.csr_matrix:
-    """D^(−½) A D^(−½), where A holds the weights of the links, and 1 on its diagonal if there are loops."""
+def step_along(n: int, ends: IntArray, weights: FloatArray) -> sp.csr_matrix:
+    """D^(−½) A D^(−½), where A holds the weights of the links, and 1 on its diagonal."""
     i, j = ends[:, 0], ends[:, 1]
     both = sp.coo_matrix((np.tile(weights, 2), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)).tocsr()
-    both = both + sp.eye(n, format="csr") if loops else both
+    both = both + sp.eye(n, format="csr")
     degree = np.asarray(both.sum(axis=1)).ravel()
-    scale = sp.diags(1.0 / np.sqrt(np.where(degree > 0.0, degree, 1.0)))
+    scale = sp.diags(1.0 / np.sqrt(degree))
     return sp.csr_matrix(scale @ both @ scale)
 
 
@@ -149,6 +151,15 @@ def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ri
 
 
 @dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Training texts that stand for new ones."""
+
+    rows: IntArray  # (n_held_out,)
+    known: IntArray | None  # (n_texts,) labels that are known meanwhile, −1 elsewhere
+    log_p: FloatArray  # (n_texts, n_labels) by content that has not seen their labels
+
+
+@dataclass(frozen=True, eq=False)
 class Content:
     """One way to read the words: its weights, its calibration, and the scores of the training texts."""
 
@@ -156,11 +167,27 @@ class Content:
     model: Any  # MixedRidge, a classifier, or None where there are no words
     calibration: Calibration
     scores: FloatArray  # (n_texts,) or (n_texts, n_labels); of labelled texts by a model trained without their group
+    # The same for each fold of labelled texts: of all texts by a model trained without the fold. Where texts stand
+    # among labelled ones, the scores of a text's neighbours would tell its label if they came from a model that saw it.
+    by_fold: tuple[FloatArray, ...] = ()
 
     @property
     def log_p(self) -> FloatArray:
         """Log probabilities of the training texts, shape (n_texts, n_labels)."""
         return self.calibration.log_p(self.scores)
+
+    def held_out(self, codes: IntArray, folds: IntArray, *, known: bool) -> list[HeldOut]:
+        """Labelled texts fold by fold, with the labels of the others known or not."""
+        if not self.by_fold and not known:
+            return [HeldOut(np.flatnonzero(codes >= 0), None, self.log_p)]
+        return [
+            HeldOut(
+                np.flatnonzero((codes >= 0) & (folds == fold)),
+                np.where(folds != fold, codes, -1) if known else None,
+                self.calibration.log_p(self.by_fold[fold]) if self.by_fold else self.log_p,
+            )
+            for fold in np.unique(folds[codes >= 0])
+        ]
 
 
 def silent_content(codes: IntArray, n_labels: int) -> Content:
@@ -180,6 +207,7 @@ def fit_contents(
     views: Sequence[str],
     n_labels: int,
     max_gram: int = 4000,
+    folds: IntArray | None = None,
     n_folds: int = 5,
     seed: int = 0,
 ) -> list[Content]:
@@ -198,6 +226,8 @@ def fit_contents(
         Positions in an order that does not depend on the order of rows; strengths are tried on the first labelled ones.
     max_gram : int
         Most labelled texts for which left-out scores are exact; beyond, the model is fitted ``n_folds`` times more.
+    folds : int array of shape (n_texts,), optional
+        Also fit without each of these folds, 0 … ``n_folds`` − 1.
     """
     rows = np.flatnonzero(codes >= 0)
     tried = np.sort([row for row in order if codes[row] >= 0][:MAX_TRIED])
@@ -234,29 +264,47 @@ def fit_contents(
     last = grams(rows if whole else tried)
     inside = np.searchsorted(rows, tried)
     first = tuple(part[np.ix_(inside, inside)] if whole and part.size else part for part in last)
+    parted = np.zeros(len(rows), dtype=np.int64) if folds is None else folds[rows]
+    if folds is None and not whole:
+        names = np.asarray(groups[rows], dtype=str)
+        parted = group_folds(names, n_folds=min(n_folds, len(np.unique(names))), random_state=seed)
+
+    def from_dual(view: str, at: IntArray, weights: FloatArray) -> MixedRidge:
+        own, mixed = VIEWS[view]
+        return MixedRidge(
+            (X[at].T @ weights).T if own else None,
+            (X.T @ (mix[at].T @ weights)).T if mixed and mix is not None else None,
+            weights.sum(axis=0),
+        )
+
+    def without(view: str, strength: float, product: FloatArray) -> Iterator[FloatArray]:
+        """Scores of all texts by models trained without each fold."""
+        for fold in range(n_folds):
+            kept = np.flatnonzero(parted != fold)
+            if whole:
+                regular = product[np.ix_(kept, kept)] + strength * np.eye(len(kept))
+                targets = indicator_targets(codes[rows[kept]], n_labels)
+                part = from_dual(view, rows[kept], scipy.linalg.solve(regular, targets, assume_a="pos"))
+            else:
+                part = _primal(X, mix, rows[kept], codes, view, strength, n_labels)
+            yield part.scores(X, mix)
+
     found = []
     for view in views:
-        own, mixed = VIEWS[view]
         inner = kernel(view, first)
         strength = min(STRENGTHS, key=lambda each: attempt(tried, inner, each)[0])
+        product = kernel(view, last) if whole else np.empty((0, 0))
+        by_fold = tuple(without(view, strength, product)) if folds is not None or not whole else ()
         if whole:
-            _, calibration, weights, left = attempt(rows, kernel(view, last), strength)
-            model = MixedRidge(
-                (X[rows].T @ weights).T if own else None,
-                (X.T @ (mix[rows].T @ weights)).T if mixed and mix is not None else None,
-                weights.sum(axis=0),
-            )
+            _, calibration, weights, left = attempt(rows, product, strength)
+            model = from_dual(view, rows, weights)
         else:
             model = _primal(X, mix, rows, codes, view, strength, n_labels)
-            left = np.zeros(len(rows) if n_labels == 2 else (len(rows), n_labels))
-            folds = group_folds(np.asarray(groups[rows], dtype=str), n_folds=n_folds, random_state=seed)
-            for fold in range(n_folds):
-                part = _primal(X, mix, rows[folds != fold], codes, view, strength, n_labels)
-                left[folds == fold] = part.scores(X, mix)[rows[folds == fold]]
+            left = np.stack(by_fold)[parted, rows]
             calibration = fit_calibration(left, codes[rows], n_labels=n_labels, is_ridge=True)
         scores = model.scores(X, mix)
         scores[rows] = left
-        found.append(Content(view, model, calibration, scores))
+        found.append(Content(view, model, calibration, scores, by_fold if folds is not None else ()))
     return found
 
 

@@ -6,15 +6,16 @@ of whose neighbours has a known label, one for texts among known labels.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
+from accord.engines.blocks import BlockBeliefs, block_beliefs
+from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import sigmoid, spread
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
-from accord.links.content import Calibration, step_along
+from accord.links.content import Calibration, HeldOut
 from accord.links.linked_graph import linked_beliefs, same_label_gains
 from accord.typing import BoolArray, FloatArray, IntArray
 
@@ -27,19 +28,23 @@ __all__ = [
     "fit_coupling",
     "fuse",
     "pull_share",
-    "spread_labels",
 ]
 
 _TINY = 1e-9
+# A change of beliefs in the last sweep of the block model that is worth a warning.
+_UNSETTLED = 0.01
 # Agreement of links before any is seen: so many pairs, and the share of them that agree.
 PRIOR_PAIRS, PRIOR_SHARE = 2.0, 0.75
-# Fusion weights before any text is seen, and how far they are expected to lie from there.
-PRIOR = np.array([1.0, 0.15, 0.0, 0.6])
-DEVIATION = np.array([0.3, 0.4, 0.2, 0.3])
+# Fusion weights before any text is seen, and how far they are expected to lie from there: of the pairwise model, whose
+# beliefs are over-confident, and of the block model.
+PRIOR, BLOCK_PRIOR = np.array([1.0, 0.15, 0.0]), np.array([1.0, 0.8, 0.0])
+DEVIATION = np.array([0.3, 0.4, 0.2])
 # A coupling that is not zero must lower the loss of all held-out texts together by this much.
 PRICE = 1.0
-# Label spreading: how far labels travel, and the share that counts as nothing.
-REACH, NOTHING, N_STEPS = 0.9, 0.02, 40
+# Where labels are known the block model is expected to help: it may be worse by this much.
+CREDIT = 2.0
+# Most messages (ends of links times labels) of the block model; beyond, it is not tried.
+MOST_MESSAGES = 40_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,20 +111,21 @@ def fit_agreement(features: FloatArray, same: BoolArray, *, strength: float = 1.
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """How strongly each kind of link pulls, and how content, pulls and spread labels are weighed in the end.
+    """How strongly each kind of link pulls, and how content and pulls are weighed in the end.
 
-    The log probability is ``a·content + (s + r·log degree)·pull + t·spread``, up to normalisation: beliefs that went
-    round loops are over-confident, and more so where there are many links.
+    The log probability is ``a·content + (s + r·log degree)·pull``, up to normalisation: beliefs that went round loops
+    are over-confident, and more so where there are many links.
     """
 
     scales: tuple[float, ...]
-    fusion: FloatArray  # (4,) a, s, r, t
+    fusion: FloatArray  # (3,) a, s, r
+    blocks: bool = False  # whether the pull is that of the block model, which has no scales
     loss: float = np.nan  # mean log loss of held-out training texts
     content_loss: float = np.nan  # the same with content alone
     rank: float = np.nan  # total loss with penalties, by which couplings are compared
 
 
-RAW = np.array([1.0, 1.0, 0.0, 0.0])  # the beliefs as they are
+RAW = np.array([1.0, 1.0, 0.0])  # the beliefs as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +137,6 @@ class DualModel:
     free: Coupling  # where no label is known
     among_known: Coupling
     engine: str
-    silent: bool = False  # whether the content says nothing
 
     def gains(self, evidence: Sequence[Evidence], scales: Sequence[float]) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""
@@ -145,41 +150,55 @@ class DualModel:
         """The coupling for texts some of which have known labels, or none."""
         return self.free if known is None or not (known >= 0).any() else self.among_known
 
-    def parts(
-        self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, *, warn: bool = True
-    ) -> tuple[FloatArray, FloatArray]:
-        """Pulls of links and spread labels, each of shape (n_texts, n_labels)."""
-        reached = np.zeros_like(log_p)
-        if known is not None and (known >= 0).any() and evidence and self.among_known.fusion[3] > 0.0:
-            reached = spread_labels(evidence[0], known, log_p.shape[1])
-        return self.pull(log_p, evidence, known, reached, self.coupling(known).scales, warn=warn), reached
-
     def pull(
         self,
         log_p: FloatArray,
         evidence: Sequence[Evidence],
         known: IntArray | None,
-        reached: FloatArray,
-        scales: Sequence[float],
-        **options: Any,
+        coupling: Coupling,
+        *,
+        warn: bool = True,
+        tol: float = 1e-6,
     ) -> FloatArray:
         """What links add to the log probabilities by content, shape (n_texts, n_labels)."""
+        if coupling.blocks:
+            found = self.blocks(log_p, evidence[0], known, tol=tol)
+            if warn and found.convergence.residual > _UNSETTLED:
+                warn_unconverged("The block model", found.convergence, cure="Use inference='mean_field'.", stacklevel=5)
+            beliefs = found.nodes
+            return np.asarray(np.log(np.clip(beliefs, _TINY, 1.0)) - log_p)
         ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
-        gains = np.concatenate(self.gains(evidence, scales)) if evidence else np.empty(0)
-        # Content that says nothing would let a few labels flood the graph: spread labels start the inference instead.
-        start = log_p + 0.5 * reached if self.silent else log_p
+        gains = np.concatenate(self.gains(evidence, coupling.scales)) if evidence else np.empty(0)
         held = gains != 0.0
         if not held.any():
             return np.zeros_like(log_p)
-        raw = linked_beliefs(start, ends[held], gains[held], engine=self.engine, known=known, **options)[0]
-        return np.asarray(np.log(np.clip(raw, _TINY, 1.0)) - start)
+        beliefs, _ = linked_beliefs(log_p, ends[held], gains[held], engine=self.engine, known=known, warn=warn, tol=tol)
+        return np.asarray(np.log(np.clip(beliefs, _TINY, 1.0)) - log_p)
+
+    def blocks(self, log_p: FloatArray, links: Evidence, known: IntArray | None, *, tol: float = 1e-6) -> BlockBeliefs:
+        """Beliefs by the block model of the links."""
+        odds = self.agreements[0].log_odds(links.features)
+        # Beliefs that are held out to choose by need not be exact, nor what moves slowly settle.
+        tol, max_iter = (5e-3, 60) if tol > 1e-5 else (1e-4, 300)
+        return block_beliefs(log_p, links.ends, odds, weights=links.weights, known=known, tol=tol, max_iter=max_iter)
+
+    def pulls(
+        self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, coupling: Coupling
+    ) -> list[FloatArray]:
+        """What each link of each kind counts: the gain of equal labels, each of shape (n_pairs,)."""
+        gains = self.gains(evidence, coupling.scales)
+        if coupling.blocks:
+            same = self.blocks(log_p, evidence[0], known).same
+            gains[0] = evidence[0].weights * same_label_gains(np.log(same / (1.0 - same)), log_p.shape[1])
+        return gains
 
     def beliefs(
         self, log_p: FloatArray, evidence: Sequence[Evidence], *, known: IntArray | None = None, warn: bool = True
     ) -> FloatArray:
         """Beliefs, shape (n_texts, n_labels), from the log probabilities by content; known labels hold."""
-        pull, reached = self.parts(log_p, evidence, known, warn=warn)
-        found = np.exp(fuse(self.coupling(known).fusion, log_p, pull, reached, degrees(evidence, len(log_p))))
+        coupling = self.coupling(known)
+        pull = self.pull(log_p, evidence, known, coupling, warn=warn)
+        found = np.exp(fuse(coupling.fusion, log_p, pull, degrees(evidence, len(log_p))))
         if known is not None:
             found[known >= 0] = np.eye(log_p.shape[1])[known[known >= 0]]
         return found
@@ -191,23 +210,9 @@ def degrees(evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
     return np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *ends]), minlength=n_texts).astype(np.float64)
 
 
-def spread_labels(kind: Evidence, known: IntArray, n_labels: int) -> FloatArray:
-    """Centred log shares of the known labels that reach each text along links ([ZBL04]), (n_texts, n_labels)."""
-    step = step_along(len(known), kind.ends, kind.weights, loops=False)
-    given = np.where(known[:, None] == np.arange(n_labels), 1.0, 0.0)
-    reached = given
-    for _ in range(N_STEPS):
-        reached = REACH * (step @ reached) + (1.0 - REACH) * given
-    total = reached.sum(axis=1, keepdims=True)
-    share = np.log(np.where(total > 0.0, reached / np.where(total > 0.0, total, 1.0), 1.0 / n_labels) + NOTHING)
-    return np.asarray(share - share.mean(axis=1, keepdims=True))
-
-
-def fuse(
-    fusion: FloatArray, log_p: FloatArray, pull: FloatArray, reached: FloatArray, degree: FloatArray
-) -> FloatArray:
-    """Log probabilities by content, pulls and spread labels together, shape (n_texts, n_labels)."""
-    logits = fusion[0] * log_p + pull_share(fusion, degree)[:, None] * pull + fusion[3] * reached
+def fuse(fusion: FloatArray, log_p: FloatArray, pull: FloatArray, degree: FloatArray) -> FloatArray:
+    """Log probabilities by content and pulls together, shape (n_texts, n_labels)."""
+    logits = fusion[0] * log_p + pull_share(fusion, degree)[:, None] * pull
     return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
 
 
@@ -217,36 +222,36 @@ def pull_share(fusion: FloatArray, degree: FloatArray) -> FloatArray:
 
 
 def fit_fusion(
-    log_p: FloatArray, pull: FloatArray, reached: FloatArray, degree: FloatArray, codes: IntArray
+    log_p: FloatArray, pull: FloatArray, degree: FloatArray, codes: IntArray, prior: FloatArray = PRIOR
 ) -> tuple[FloatArray, float]:
     """Fusion weights of held-out texts by penalised likelihood, and the total loss with its penalty."""
     depth = np.log(np.maximum(degree, 1.0))
     truth = np.arange(len(codes)), codes
-    used = np.array([True, bool(pull.any()), bool(pull.any()), bool(reached.any())])
+    used = np.array([True, bool(pull.any()), bool(pull.any())])
 
     def loss(w: FloatArray) -> tuple[float, FloatArray]:
-        result = fuse(w, log_p, pull, reached, degree)
+        result = fuse(w, log_p, pull, degree)
         error = np.exp(result)
         error[truth] -= 1.0
         along = np.sum(error * pull, axis=1) * (w[1] + w[2] * depth > 0.0)
-        slopes = np.array([np.sum(error * log_p), along.sum(), along @ depth, np.sum(error * reached)])
-        away = (w - PRIOR) / DEVIATION
+        slopes = np.array([np.sum(error * log_p), along.sum(), along @ depth])
+        away = (w - prior) / DEVIATION
         value = -float(result[truth].sum()) + 0.5 * float(away[used] @ away[used])
         return value, np.where(used, slopes + away / DEVIATION, 0.0)
 
-    start = np.where(used, PRIOR, [1.0, 0.0, 0.0, 0.0])
-    found = minimise_lbfgs(loss, start, tol=1e-9, bounds=[(0.0, 3.0), (0.0, 3.0), (-1.0, 1.0), (0.0, 3.0)])
+    start = np.where(used, prior, [1.0, 0.0, 0.0])
+    found = minimise_lbfgs(loss, start, tol=1e-9, bounds=[(0.0, 3.0), (0.0, 3.0), (-1.0, 1.0)])
     return found.weights, found.value
 
 
 def fit_coupling(
     model: DualModel,
-    log_p: FloatArray,
+    held_out: Sequence[HeldOut],
     codes: IntArray,
     evidence: Sequence[Evidence],
-    folds: IntArray | None,
     *,
     scales: Sequence[Sequence[float]],
+    blocks: bool = False,
     recalibrate: bool = True,
 ) -> Coupling:
     """The scales of links, and the fusion weights, with which held-out training texts have the lowest log loss.
@@ -255,44 +260,36 @@ def fit_coupling(
     ----------
     model : DualModel
         Its calibration and agreements; its couplings are not used.
-    log_p : float array of shape (n_texts, n_labels)
-        By content; of labelled texts by a model trained without them.
+    held_out : sequence of HeldOut
+        Texts that are asked about together.
     codes : int array of shape (n_texts,)
         −1 for a text without a label.
     evidence : sequence of Evidence
-    folds : int array of shape (n_texts,), optional
-        The fold with which a labelled text is held out while the labels of the others are known. Without it all
-        labelled texts are held out at once.
     scales : sequence of sequences of float
         For each kind of link the scales to choose from.
+    blocks : bool
+        Try the block model too.
     recalibrate : bool
         Fit the fusion weights; else beliefs are taken as they come out of the inference.
     """
-    labelled = np.flatnonzero(codes >= 0)
-    truth, degree = codes[labelled], degrees(evidence, len(codes))[labelled]
-    none, n_labels = np.zeros_like(log_p), log_p.shape[1]
-    held_out: list[tuple[IntArray, IntArray | None, FloatArray]] = [(labelled, None, none)]
-    if folds is not None:
-        held_out = []
-        for fold in np.unique(folds[labelled]):
-            others = np.where(folds != fold, codes, -1)
-            rows = np.flatnonzero((codes >= 0) & (folds == fold))
-            held_out.append((rows, others, spread_labels(evidence[0], others, n_labels) if evidence else none))
-    reached = np.zeros_like(log_p)
-    for out, _, each in held_out:
-        reached[out] = each[out]
-    best: tuple[float, Coupling] | None = None
-    content_loss = -float(np.mean(log_p[labelled, truth]))
-    for choice in product(*scales):
-        pull = np.zeros_like(log_p)
-        for out, known, each in held_out:
-            pull[out] = model.pull(log_p, evidence, known, each, choice, warn=False, tol=1e-4)[out]
-        parts = log_p[labelled], pull[labelled], reached[labelled], degree
-        fusion, total = fit_fusion(*parts, truth) if recalibrate else (RAW, 0.0)
-        fused = fuse(fusion, *parts)
-        loss = -float(np.mean(fused[np.arange(len(truth)), truth]))
-        rank = (total if recalibrate else loss * len(truth)) + PRICE * sum(scale != 0.0 for scale in choice)
-        if best is None or rank < best[0]:
-            best = rank, Coupling(tuple(choice), fusion, loss, content_loss, rank)
+    asked = np.concatenate([part.rows for part in held_out])
+    truth, degree = codes[asked], degrees(evidence, len(codes))[asked]
+    log_p = np.concatenate([part.log_p[part.rows] for part in held_out])
+    tried = [Coupling(tuple(choice), PRIOR) for choice in product(*scales)]
+    if blocks and evidence and 0 < 2 * log_p.shape[1] * len(evidence[0].ends) <= MOST_MESSAGES:
+        tried.append(Coupling(tuple(0.0 for _ in scales), BLOCK_PRIOR, blocks=True))
+    best: Coupling | None = None
+    content_loss = -float(np.mean(log_p[np.arange(len(truth)), truth]))
+    for coupling in tried:
+        pulls = [
+            model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
+        ]
+        parts = log_p, np.concatenate(pulls), degree
+        fusion, total = fit_fusion(*parts, truth, coupling.fusion) if recalibrate else (RAW, 0.0)
+        loss = -float(np.mean(fuse(fusion, *parts)[np.arange(len(truth)), truth]))
+        rank = (total if recalibrate else loss * len(truth)) + PRICE * sum(scale != 0.0 for scale in coupling.scales)
+        rank -= CREDIT * coupling.blocks
+        if best is None or rank < best.rank:
+            best = replace(coupling, fusion=fusion, loss=loss, content_loss=content_loss, rank=rank)
     assert best is not None  # there is at least one choice
-    return best[1]
+    return best

@@ -1,6 +1,6 @@
 """Collective classification of texts that cite, answer or mention each other: content, links, and one inference."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -27,14 +27,13 @@ from accord.links.dual import (
     fuse,
     pull_share,
 )
+from accord.links.features.similar import nearest_pairs, pair_similarity
 from accord.links.features.stance import open_vocabulary, stance_text, window_words
 from accord.links.features.words import (
     LinkedTexts,
     has_words,
     kind_features,
     meta_features,
-    nearest_pairs,
-    pair_similarity,
     pair_texts,
 )
 from accord.links.joint import OBJECTIVES, train_jointly
@@ -52,7 +51,7 @@ SCALES, IMPLICIT_SCALES = (0.0, 0.5, 1.0), (0.0, 0.15, 0.3)
 BETAS = {"set_to": 0.8, "inc_by": 0.15}
 # A link that weighs more than this many times the mean weighs so much.
 MOST_WEIGHT = 3.0
-# Words of neighbours must lower the log loss of a text by this much to be read.
+# Words of neighbours must lower the log loss of a text by this much to be read where no label is known around it.
 VIEW_PRICE = 0.01
 NO_COUPLING = Coupling((), RAW)
 
@@ -67,8 +66,10 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
 
     Parameters
     ----------
-    inference : {"mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
-        The last three hold two labels only and give labels without graded beliefs.
+    inference : {"auto", "mean_field", "lbp", "exact", "min_cut", "set_to", "inc_by"}
+        "auto" is exact in pieces of the graph that have no loop and mean field in the others; among known labels it
+        also tries the block model, in which texts that are not linked speak for different labels. The last three hold
+        two labels only and give labels without graded beliefs.
     training : {"dual", "joint"}
         Classifiers and links fitted apart, or slopes of the content and weights of the links trained together as a
         pairwise CRF.
@@ -162,7 +163,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     def __init__(
         self,
         *,
-        inference: str = "mean_field",
+        inference: str = "auto",
         training: str = "dual",
         objective: str = "marginals",
         vectoriser: Any = None,
@@ -243,7 +244,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         Returns
         -------
         DataFrame
-            ``reason``, ``effect``, ``kind`` (content, word, neighbour_word, link, similar, spread), strongest first;
+            ``reason``, ``effect``, ``kind`` (content, word, neighbour_word, link, similar), strongest first;
             ``attrs["label"]`` is the label that is explained.
         """
         texts = self._read(X, links=links, groups=groups, ids=ids)
@@ -254,21 +255,15 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         scores = self._scores(texts, features)
         log_p = self.calibration_.log_p(scores)
         evidence = self._evidence(texts, features, self._link_scores(texts))
-        pull, reached = self.model_.parts(log_p, evidence, given)
-        coupling = self.model_.coupling(given)
-        degree = degrees(evidence, texts.n_texts)
+        coupling, degree = self.model_.coupling(given), degrees(evidence, texts.n_texts)
+        pull = self.model_.pull(log_p, evidence, given, coupling)
         # What the links pull with: the beliefs of the inference, before they are fused.
-        start = log_p + (0.5 * reached if self.model_.silent else 0.0)
-        beliefs = np.exp(fuse(RAW, start, pull, reached, degree))
-        label = int(fuse(coupling.fusion, log_p, pull, reached, degree)[row].argmax())
-        a, t = coupling.fusion[0], coupling.fusion[3]
-        share = pull_share(coupling.fusion, degree)[row]
-        name = str(self.classes_[label])
-        reasons = [(f"all words: {name}", a * _lead(log_p[row], label), "content")]
-        reasons += self._words(texts, features, row, label, n_words, a)
-        if t * np.abs(reached[row]).max() > 0.0:
-            reasons.append((f"known labels along links: {name}", t * _lead(reached[row], label), "spread"))
-        gains = self.model_.gains(evidence, coupling.scales)
+        beliefs = np.exp(fuse(RAW, log_p, pull, degree))
+        label = int(fuse(coupling.fusion, log_p, pull, degree)[row].argmax())
+        share, name = pull_share(coupling.fusion, degree)[row], str(self.classes_[label])
+        reasons = [(f"all words: {name}", coupling.fusion[0] * _lead(log_p[row], label), "content")]
+        reasons += self._words(texts, features, row, label, n_words, coupling.fusion[0])
+        gains = self.model_.pulls(log_p, evidence, given, coupling)
         for kind, part, gain in zip(("link", "similar"), evidence, gains, strict=False):
             for pair in np.flatnonzero((part.ends == row).any(axis=1)):
                 other = int(part.ends[pair].sum() - row)
@@ -299,11 +294,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
         self._fit_features(texts)
         features = self._features(texts)
-        mix = self._mix(texts, features)
         link_scores = self._fit_link(texts, codes, groups)
         evidence = self._evidence(texts, features, link_scores)
         self.n_features_in_ = texts.content.shape[1] if self.feature_scale_ is not None else features.shape[1]
-        contents = self._contents(features, mix, codes, groups, order)
+        folds = np.empty(texts.n_texts, dtype=np.int64)
+        folds[order[codes[order] >= 0]] = np.arange(int((codes >= 0).sum())) % self.n_folds
+        folds[codes < 0] = -1
+        contents = self._contents(texts, features, codes, groups, order, folds if among else None)
         if self.inference in CUTS:
             self._keep(contents[0])
             self._fit_cut(contents[0].scores, codes, texts, link_scores)
@@ -313,25 +310,22 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             for kind in evidence
             for seen, same in [_agreeing(kind.ends, codes)]
         )
-        folds = np.empty(texts.n_texts, dtype=np.int64)
-        folds[order] = np.arange(texts.n_texts) % self.n_folds
-        settings: dict[str, Any] = {"recalibrate": self.recalibrate}
         scales = [SCALES if isinstance(self.coupling, str) else (float(self.coupling),), IMPLICIT_SCALES]
         scales = [each if len(kind.ends) else (0.0,) for each, kind in zip(scales, evidence, strict=False)]
-        # One coupling stands for the others while the content is chosen.
-        first = [(each[0], each[-1]) if len(each) > 1 else each for each in scales]
+        blocks = self.inference == "auto" and isinstance(self.coupling, str)
+        settings: dict[str, Any] = {"recalibrate": self.recalibrate, "blocks": blocks}
+        # While the content is chosen, one coupling stands for the others.
+        first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
         best: tuple[float, Content, DualModel] | None = None
         for content in contents:
-            model = DualModel(
-                content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, content.model is None
-            )
+            model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference)
             rank = 0.0
             if len(contents) > 1:
                 found = fit_coupling(
-                    model, content.log_p, codes, evidence, folds if among else None, scales=first, **settings
+                    model, content.held_out(codes, folds, known=among), codes, evidence, scales=first, **settings
                 )
-                price = PRICE + VIEW_PRICE * float(np.sum(codes >= 0))
-                rank = found.rank + price * (content.view != "own")
+                price = PRICE + (0.0 if among else VIEW_PRICE * float(np.sum(codes >= 0)))
+                rank = found.rank + price * (content.view != ("both" if among else "own"))
             if best is None or rank < best[0]:
                 best = rank, content, model
         assert best is not None  # there is at least one content
@@ -346,8 +340,17 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self._keep(content)
         self.model_: Any = replace(
             model,
-            free=fit_coupling(model, content.log_p, codes, evidence, None, scales=scales, **settings),
-            among_known=fit_coupling(model, content.log_p, codes, evidence, folds, scales=scales, **settings),
+            free=fit_coupling(
+                model,
+                content.held_out(codes, folds, known=False),
+                codes,
+                evidence,
+                scales=scales,
+                **settings | {"blocks": False},
+            ),
+            among_known=fit_coupling(
+                model, content.held_out(codes, folds, known=True), codes, evidence, scales=scales, **settings
+            ),
         )
 
     def _fit_features(self, texts: LinkedTexts) -> None:
@@ -365,32 +368,50 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             return words
         return sp.hstack([words, self.vectors_.encode(self.vectors, list(texts.content))], format="csr")
 
-    def _mix(self, texts: LinkedTexts, features: sp.csr_matrix) -> sp.csr_matrix | None:
-        return mixing(features, texts.pairs.ends, self._weights(texts)) if features.shape[1] else None
+    def _mix(self, texts: LinkedTexts, features: sp.csr_matrix) -> sp.csr_matrix:
+        return mixing(features, texts.pairs.ends, self._weights(texts))
 
     def _weights(self, texts: LinkedTexts) -> FloatArray:
         """Weights of the pairs, 1 on the mean of training."""
         return np.minimum(texts.pairs.weights / self.mean_weight_, MOST_WEIGHT)
 
     def _contents(
-        self, features: sp.csr_matrix, mix: sp.csr_matrix | None, codes: IntArray, groups: AnyArray, order: IntArray
+        self,
+        texts: LinkedTexts,
+        features: sp.csr_matrix,
+        codes: IntArray,
+        groups: AnyArray,
+        order: IntArray,
+        folds: IntArray | None,
     ) -> list[Content]:
         """The ways to read the words that are to be compared."""
         n_labels, labelled = len(self.classes_), codes >= 0
-        if mix is None:
+        if not features.shape[1]:
             return [silent_content(codes, n_labels)]
         if self.content is not None:
             model, left = self._left_out(self.content, features[labelled], codes[labelled], groups[labelled])
             calibration = fit_calibration(left, codes[labelled], n_labels=n_labels, is_ridge=False)
             scores = label_scores(model, features)
             scores[labelled] = left
-            return [Content("own", model, calibration, scores)]
+            by_fold = () if folds is None else tuple(self._without(features, codes, folds))
+            return [Content("own", model, calibration, scores, by_fold)]
         views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
         views = ["own"] if self.inference in CUTS and self.neighbour_words == "auto" else views
+        mix = self._mix(texts, features) if views != ["own"] else None
         return fit_contents(
             features, mix, codes, groups, order,
-            views=views, n_labels=n_labels, n_folds=self.n_folds, seed=self.random_state,
+            views=views, n_labels=n_labels, folds=folds, n_folds=self.n_folds, seed=self.random_state,
         )  # fmt: skip
+
+    def _without(self, features: sp.csr_matrix, codes: IntArray, folds: IntArray) -> Iterator[FloatArray]:
+        """Scores of all texts by the given classifier trained without each fold; 0 where a label is missing then."""
+        n_labels = len(self.classes_)
+        for fold in range(self.n_folds):
+            kept = np.flatnonzero((codes >= 0) & (folds != fold))
+            if len(np.unique(codes[kept])) == n_labels:
+                yield label_scores(clone(self.content).fit(features[kept], codes[kept]), features)
+            else:
+                yield np.zeros(len(codes) if n_labels == 2 else (len(codes), n_labels))
 
     def _keep(self, content: Content) -> None:
         self.content_, self.calibration_, self.view_ = content.model, content.calibration, content.view

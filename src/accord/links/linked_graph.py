@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from accord.engines.auto import is_forest
 from accord.engines.belief_propagation import belief_propagation
+from accord.engines.conditioning import clamped
 from accord.engines.exact import exact
 from accord.engines.graphs import Graphs
-from accord.engines.marginals import Marginals
+from accord.engines.marginals import Marginals, combine
 from accord.engines.mean_field import mean_field
 from accord.errors import InputError
 from accord.typing import FloatArray, IntArray
@@ -17,7 +19,25 @@ __all__ = ["ENGINES", "linked_beliefs", "same_label_gains"]
 
 Engine = Callable[..., Marginals]
 
-ENGINES: dict[str, Engine] = {"lbp": belief_propagation, "mean_field": mean_field, "exact": exact}
+
+@clamped
+def settled(graphs: Graphs, **options: Any) -> Marginals:
+    """Marginals that are exact in pieces without a loop, such as chains, and mean field in the others."""
+    trees = is_forest(graphs)
+    if not trees.any():
+        return mean_field(graphs, **options)
+    settings = {"max_iter": graphs.n_nodes + 2, "tol": 1e-10, "schedule": "sequential", "warn": False}
+    parts: list[tuple[IntArray, Marginals]] = [
+        (np.flatnonzero(trees), belief_propagation(graphs.subset(trees), **settings))
+    ]
+    if not trees.all():
+        parts.append((np.flatnonzero(~trees), mean_field(graphs.subset(~trees), **options)))
+    return combine(graphs, parts)
+
+
+ENGINES: dict[str, Engine] = {
+    "auto": settled, "mean_field": mean_field, "lbp": belief_propagation, "exact": exact
+}  # fmt: skip
 
 
 def same_label_gains(log_odds: FloatArray, n_labels: int) -> FloatArray:
@@ -46,7 +66,8 @@ def linked_beliefs(
     ends : int array of shape (n_pairs, 2)
         A pair may stand there several times: its gains add up.
     gains : float array of shape (n_pairs,)
-    engine : {"mean_field", "lbp", "exact"}
+    engine : {"auto", "mean_field", "lbp", "exact"}
+        "auto" is exact in pieces without a loop and mean field in the others.
     known : int array of shape (n_texts,), optional
         Labels that are known for certain; −1 where they are not.
     **options

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from accord.engines.chain import viterbi
-from accord.engines.numerics import sigmoid
 from accord.rationales.binary_chain import SCORE_LIMIT, as_graphs, expected_counts, inside_marginals
 from accord.rationales.marked_texts import BlockedTexts, MarkedTexts
 from accord.typing import BoolArray, FloatArray
@@ -127,8 +126,9 @@ def emission_scores(
     """
     # B_s(a) = (log(1 + e^{as}) − log 2)/s, so B_s(a) + B₋ₛ(a) = a and B_s' = sigmoid(sa)
     shifted = weights[:, None] - np.array([0.0, *thresholds])
-    relevance = (np.logaddexp(0.0, _SLOPE * shifted) - np.log(2.0)) / _SLOPE
-    rising = sigmoid(_SLOPE * shifted)
+    small = np.exp(-_SLOPE * np.abs(shifted))
+    relevance = np.maximum(shifted, 0.0) + (np.log1p(small) - np.log(2.0)) / _SLOPE
+    rising = np.where(shifted > 0, 1.0, small) / (1.0 + small)
     features = np.concatenate([relevance[:, :1], weights[:, None] - relevance[:, :1], relevance[:, 1:]], axis=1)
     rises = np.concatenate([rising[:, :1], 1.0 - rising[:, :1], rising[:, 1:]], axis=1)
     scores, slopes = (phi * features).sum(axis=1), (phi * rises).sum(axis=1)
@@ -267,13 +267,22 @@ def loss(
 
 
 def habit_prior(habits: Habits, strengths: Strengths) -> tuple[float, Habits]:
-    """The penalty of habits and its gradient."""
-    weight = strengths.prior_weight
+    """The penalty of habits and its gradient.
+
+    The prior on emission weights is that of the mean square over all habits: if it held for the common ones alone, they
+    could shrink while everybody's factors grow.
+    """
+    weight, n = strengths.prior_weight, habits.n_emissions
     on_phi, on_people = weight / strengths.phi_variance, weight / strengths.deviation_variance
     on_bias = weight / strengths.bias_variance if len(habits.bias) else 0.0
-    parts = Habits(on_phi * habits.common, on_people * habits.deviations, on_bias * habits.bias, habits.n_emissions)
-    value = parts.common @ habits.common + (parts.deviations * habits.deviations).sum() + parts.bias @ habits.bias
-    return 0.5 * float(value), parts
+    squares = np.exp(2.0 * habits.deviations[:, :n]) / (1.0 + len(habits.deviations))
+    by_common, by_people = on_phi * habits.common, on_people * habits.deviations
+    value = by_common @ habits.common + (by_people * habits.deviations).sum() + on_bias * (habits.bias @ habits.bias)
+    excess = squares.sum(axis=0) - len(habits.deviations) / (1.0 + len(habits.deviations))
+    value += on_phi * float(excess @ habits.common[:n] ** 2)
+    by_common[:n] *= 1.0 + excess
+    by_people[:, :n] += on_phi * squares * habits.common[:n] ** 2
+    return 0.5 * float(value), Habits(by_common, by_people, on_bias * habits.bias, n)
 
 
 def inside_probabilities(

@@ -5,14 +5,14 @@ are as many tags as it has tokens; σ_θ² in units of one over the known words 
 over them. So one grid serves reviews of 700 words and posts of 25.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy.sparse as sp
 
 from accord.engines.numerics import log_normalise
+from accord.fitting.optimise import minimise_lbfgs
 from accord.rationales.annotator import Strengths, class_scores
 from accord.rationales.annotator_fit import Start, fit_joint
 from accord.rationales.marked_texts import MarkedTexts
@@ -21,13 +21,14 @@ from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Choice", "choose_strengths", "inner_folds", "left_out_parts", "middle_strengths"]
 
-# In units of the texts, and in steps of √10: where the grid begins, and how far it may be widened.
+# A candidate in steps of √10 from the middle, which is in units of the texts: of C, of σ_θ².
+Step = tuple[int, int]
 _C, _VARIANCE, _STEP = 7.0, 10.0, 10.0**0.5
-_C_STEPS, _VARIANCE_STEPS = (-1, 0, 1), (-2, -1, 0, 1)
-_FARTHEST, _NONE = 4, -99
+_FIRST, _FARTHEST, _NONE = (-1, 0, 1), 4, -99
 # A prior on the steps, because few texts left out cannot tell far from farther: log loss, in all and at least in the
 # mean, by which one squared step from the middle must be better. Leaving the highlights out counts as three steps.
 _DISTANCE, _LEAST_DISTANCE = 0.2, 5e-4
+_LOG_SCALES = np.linspace(-5.0, 3.0, 65)
 # Texts are left out in folds until this many were, or all; with fewer texts they are left out again in other folds.
 _LEFT_OUT, _LARGEST_FOLD, _MOST_REPEATS = 320, 500, 5
 
@@ -38,9 +39,10 @@ class Choice:
 
     strengths: Strengths
     scale: float  # factor of the class scores with which the probabilities of texts left out are right
+    drift: FloatArray  # (n_classes,) what each known word adds to the scores, so that they are right on average
     candidates: FloatArray  # (n_candidates, 2) C and σ_θ²
     accuracy: FloatArray  # (n_candidates,)
-    log_loss: FloatArray  # (n_candidates,) mean a text, after scaling
+    log_loss: FloatArray  # (n_candidates,) mean a text, after scaling and drift
     at_edge: bool  # whether the best candidate is one of the most extreme that may be tried
 
     @property
@@ -97,14 +99,13 @@ def choose_strengths(
     theta_variance: float | None = None,
     emissions: str = "bounded",
     free: BoolArray | None = None,
-    value_tol: float = 1e-5,
+    value_tol: float = 1e-4,
     workers: Workers | None = None,
 ) -> Choice:
     """The strengths with the smallest log loss on texts left out, of equals those nearest to the middle of the grid.
 
-    One of the candidates is to leave the highlights out.
-
-    A choice at the edge of the grid widens it.
+    One of the candidates is to leave the highlights out. The search goes from the best candidate to its neighbours
+    until none of them is better.
 
     Parameters
     ----------
@@ -126,10 +127,9 @@ def choose_strengths(
     Choice
     """
     middle = middle_strengths(texts, base)
-    across: Sequence[int] = (_NONE, *_C_STEPS) if C is None and texts.n_chains else (_NONE,)
-    down: Sequence[int] = _VARIANCE_STEPS if theta_variance is None else (0,)
+    by_C, by_variance = C is None and texts.n_chains > 0, theta_variance is None
 
-    def strengths(step: tuple[int, int]) -> Strengths:
+    def strengths(step: Step) -> Strengths:
         return replace(
             base,
             C=(0.0 if step[0] == _NONE else middle.C * _STEP ** step[0]) if C is None else C,
@@ -138,61 +138,81 @@ def choose_strengths(
 
     common = _Inside(texts, folds, free, {"emissions": emissions, "value_tol": value_tol})
     parts = [(repeat, fold) for repeat, row in enumerate(folds) for fold in np.unique(row[row >= 0]).tolist()]
-    tried: dict[tuple[int, int], tuple[float, float, float]] = {}
+    tried: dict[Step, _Measured] = {}
+    across: tuple[int, ...] = (_NONE, 0) if by_C else (0,) if texts.n_chains and C != 0 else (_NONE,)
+    fresh = [(one, two) for one in across for two in (_FIRST[:: 1 if one == 0 else -1] if by_variance else (0,))]
     with (workers or Workers()).open(parts, common=common) as opened:
-        while True:
-            fresh = [step for step in _to_and_fro(across, down) if step not in tried]
+        while fresh:
             results = opened.map(_left_out, [strengths(step) for step in fresh], what="choosing strengths")
-            truth = np.concatenate([labels for labels, _ in results])
+            truth, n_words = (np.concatenate([found[k] for found in results]) for k in (0, 1))
             for place, step in enumerate(fresh):
-                scores = np.concatenate([found[place] for _, found in results])
-                tried[step] = _measured(scores, truth, texts.log_prior, len(folds))
-            best = min(tried, key=lambda step: (tried[step][1] + _far(step, texts.n_texts), step))
-            wider = _widened(across, best[0]), _widened(down, best[1])
-            at_edge = wider != (across, down)
-            if not at_edge or max(abs(step) for step in (*wider[0], *wider[1]) if step != _NONE) > _FARTHEST:
-                break
-            across, down = wider
+                scores = np.concatenate([found[place] for _, _, found in results])
+                tried[step] = _measured(scores, n_words, truth, texts.log_prior, len(folds))
+            best = min(tried, key=lambda step: (tried[step].log_loss + _far(step, texts.n_texts), step))
+            around = _neighbours(best, by_C=by_C, by_variance=by_variance)
+            fresh = [step for step in around if step not in tried and _within(step)]
     chosen = [strengths(step) for step in tried]
-    accuracy, log_loss, _ = np.array(list(tried.values())).T
+    accuracy, log_loss = np.array([(one.accuracy, one.log_loss) for one in tried.values()]).T
     candidates = np.array([(one.C, one.theta_variance) for one in chosen])
-    return Choice(strengths(best), tried[best][2], candidates, accuracy, log_loss, at_edge)
+    at_edge = not all(map(_within, around))
+    scale, drift = tried[best].scale, tried[best].drift
+    return Choice(strengths(best), scale, drift, candidates, accuracy, log_loss, at_edge)
 
 
-def _to_and_fro(across: Iterable[int], down: Sequence[int]) -> list[tuple[int, int]]:
-    """The grid in an order in which neighbours are similar: each fit starts where the one before it ended."""
-    return [(one, two) for place, one in enumerate(across) for two in (down[::-1] if place % 2 else down)]
+def _neighbours(step: Step, *, by_C: bool, by_variance: bool) -> list[Step]:
+    """The candidates one step away, in an order in which each is near the one before it."""
+    one, two = step
+    by_two = [(one, two - 1), (one, two + 1)] if by_variance else []
+    return [*by_two, *([(one + 1, two), (one - 1, two)] if by_C and one != _NONE else [])]
 
 
-def _far(step: tuple[int, int], n_texts: int) -> float:
+def _within(step: Step) -> bool:
+    """Whether a candidate may be tried."""
+    return all(abs(one) <= _FARTHEST for one in step if one != _NONE)
+
+
+def _far(step: Step, n_texts: int) -> float:
     """What a candidate must gain in log loss to be as good as the middle of the grid."""
     return max(_DISTANCE / n_texts, _LEAST_DISTANCE) * sum(9 if one == _NONE else one * one for one in step)
 
 
-def _widened(steps: Sequence[int], best: int) -> Sequence[int]:
-    """One more step beyond the best, where it is the last."""
-    real = [step for step in steps if step != _NONE]
-    if len(real) < 2 or best == _NONE:
-        return steps
-    if best == max(real):
-        return (*steps, best + 1)
-    if best == min(real):
-        return (*([_NONE] if _NONE in steps else []), best - 1, *real)
-    return steps
+class _Measured(NamedTuple):
+    """How a candidate did on texts left out."""
+
+    accuracy: float
+    log_loss: float  # with scale and drift
+    scale: float
+    drift: FloatArray  # (n_classes,)
 
 
-def _measured(scores: FloatArray, truth: IntArray, log_prior: FloatArray, n_repeats: int) -> tuple[float, float, float]:
-    """Accuracy, log loss after scaling, and the scale; scores (n, n_classes) are without the prior of the classes."""
+def _measured(
+    scores: FloatArray, n_words: FloatArray, truth: IntArray, log_prior: FloatArray, n_repeats: int
+) -> _Measured:
+    """What scores (n, n_classes), without the prior of the classes, say of texts with so many words (n,)."""
     right = float((np.argmax(scores + log_prior, axis=1) == truth).mean())
+    length = n_words / max(float(n_words.mean()), 1.0)
+    n, own = len(truth) / n_repeats, np.eye(len(log_prior))[truth]
 
-    def log_loss(log_scale: float) -> float:
-        log_p = log_normalise(np.exp(log_scale) * scores + log_prior)
-        return -float(log_p[np.arange(len(truth)), truth].mean())
+    def log_p(log_scale: float, drift: FloatArray) -> FloatArray:
+        return log_normalise(np.exp(log_scale) * scores + length[:, None] * drift + log_prior)
 
-    # A standard normal prior on the logarithm of the scale, of which one text in n is worth as much.
-    weight = 0.5 * n_repeats / len(truth)
-    found = minimize_scalar(lambda t: log_loss(t) + weight * t * t, bounds=(-5.0, 3.0), method="bounded")
-    return right, log_loss(float(found.x)), float(np.exp(found.x))
+    def loss(vector: FloatArray) -> tuple[float, FloatArray]:
+        found = log_p(vector[0], vector[1:])
+        excess = (np.exp(found) - own) / n_repeats
+        by_scale = float((excess * scores).sum()) * np.exp(vector[0])
+        value = -float(found[own == 1].sum()) / n_repeats + 0.5 * float(vector @ vector)
+        return value, vector + np.append(by_scale, length @ excess)
+
+    # Standard normal priors on the logarithm of the scale and on the drift of a text of mean length.
+    drift = minimise_lbfgs(loss, np.zeros(1 + len(log_prior)), tol=1e-3 * n, max_iter=50).weights[1:]
+    # The mean of the posterior of log scale: few texts left out say less against small scales than against large ones,
+    # so that it is below the best scale where there is little to go by.
+    losses = np.array([-float(log_p(one, drift)[own == 1].mean()) for one in _LOG_SCALES])
+    log_posterior = -n * losses - 0.5 * _LOG_SCALES**2
+    posterior = np.exp(log_posterior - log_posterior.max())
+    mean = float(posterior @ _LOG_SCALES / posterior.sum())
+    log_loss = -float(log_p(mean, drift)[own == 1].mean())
+    return _Measured(right, log_loss, float(np.exp(mean)), drift / max(float(n_words.mean()), 1.0))
 
 
 def _split(part: tuple[int, int], inside: _Inside) -> tuple[MarkedTexts, MarkedTexts, IntArray, BoolArray | None]:
@@ -205,8 +225,8 @@ def _split(part: tuple[int, int], inside: _Inside) -> tuple[MarkedTexts, MarkedT
 
 def _left_out(
     part: tuple[int, int], shared: tuple[_Inside, list[Strengths]], rng: np.random.Generator
-) -> tuple[IntArray, list[FloatArray]]:
-    """Classes of the texts left out, and what each candidate scores them, without the prior of the classes."""
+) -> tuple[IntArray, IntArray, list[FloatArray]]:
+    """Classes and known words of the texts left out, and what each candidate scores them without the classes' prior."""
     inside, candidates = shared
     train, test, columns, free = _split(part, inside)
     start: Start | None = None
@@ -216,7 +236,8 @@ def _left_out(
         start = (fit.theta, fit.habits)
         theta = fit.expanded(columns, test.n_features).theta
         scores.append(class_scores(test, theta) - test.log_prior)
-    return test.labels, scores
+    words = test.design[:, columns[columns < test.n_words]]
+    return test.labels, np.diff(sp.csr_matrix(words).indptr), scores
 
 
 def left_out_parts(
@@ -226,7 +247,7 @@ def left_out_parts(
     folds: IntArray,
     emissions: str = "bounded",
     free: BoolArray | None = None,
-    value_tol: float = 1e-5,
+    value_tol: float = 1e-4,
     workers: Workers | None = None,
 ) -> list[tuple[MarkedTexts, FloatArray]]:
     """Texts left out, fold by fold, each with the class weights (n_classes, n_features) of a model without them."""

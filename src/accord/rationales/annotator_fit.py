@@ -8,7 +8,7 @@ import numpy as np
 
 from accord.engines.convergence import Convergence, iterate
 from accord.errors import InputError
-from accord.fitting.optimise import minimise_lbfgs
+from accord.fitting.optimise import Loss, Optimum, minimise_lbfgs
 from accord.rationales.annotator import Habits, Strengths, class_maps, loss
 from accord.rationales.marked_texts import MarkedTexts
 from accord.typing import BoolArray, FloatArray, IntArray
@@ -137,9 +137,19 @@ class Coordinates:
             [(gradient.common @ self.merge) * self.common, deviations.ravel(), gradient.bias * self.bias]
         )
 
-    def bounds(self) -> list[tuple[float | None, float | None]]:
-        n_free = self.n_common + self.deviations.size + len(self.bias) - self.n_emissions
-        return [(0.0, None)] * self.n_emissions + [(None, None)] * n_free
+    def minimise(self, loss: Loss, start: FloatArray, **stop: Any) -> Optimum:
+        """The best vector whose last entries are habits.
+
+        Bounds make every step of L-BFGS expensive and hardly ever bind, so they are set only where the best vector
+        without them breaks one.
+        """
+        best = minimise_lbfgs(loss, start, **stop)
+        first = len(start) - self.n_common - self.deviations.size - len(self.bias)
+        if not self.bounded or (best.weights[first : first + self.n_emissions] >= 0).all():
+            return best
+        free = (None, None)
+        bounds = [free] * first + [(0.0, None)] * self.n_emissions
+        return minimise_lbfgs(loss, start, bounds=bounds + [free] * (len(start) - len(bounds)), **stop)
 
 
 def _minimise(
@@ -168,8 +178,7 @@ def _minimise(
         return value, np.concatenate([by_theta.ravel()[:n], moved])
 
     first = np.concatenate([theta.ravel()[:n], np.zeros(0) if at is None else at.pack(habits)])
-    bounds = [(None, None)] * n + at.bounds() if at is not None and at.bounded else None
-    best = minimise_lbfgs(flat, first, bounds=bounds, **stop)
+    best = minimise_lbfgs(flat, first, **stop) if at is None else at.minimise(flat, first, **stop)
     return AnnotatorFit(*parts(best.weights), best.value, best.convergence)
 
 
@@ -242,7 +251,7 @@ def fit_joint(
     if not (strengths.C > 0 and texts.n_chains):
         theta = None if start is None else start[0]
         return fit_classes(texts, strengths.theta_variance, start=theta, free=free, **stop)
-    start = start or _start(texts, strengths, free)
+    start = start or _start(texts, strengths, free, value_tol)
     return _minimise(texts, start, strengths, Coordinates.of(texts, start[1], strengths, emissions), free=free, **stop)
 
 
@@ -266,7 +275,7 @@ def fit_alternating(
     if not (strengths.C > 0 and texts.n_chains):
         return fit_joint(texts, strengths, start=start, free=free, max_iter=max_iter, tol=tol, value_tol=value_tol)
     stop: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "value_tol": value_tol}
-    first = start or _start(texts, strengths, free)
+    first = start or _start(texts, strengths, free, value_tol)
 
     def step(state: tuple[FloatArray, Habits, float]) -> tuple[FloatArray, Habits, float]:
         theta, habits, _ = state
@@ -297,6 +306,6 @@ def with_habits(
 FITS: dict[str, Callable[..., AnnotatorFit]] = {"joint": fit_joint, "alternating": fit_alternating}
 
 
-def _start(texts: MarkedTexts, strengths: Strengths, free: BoolArray | None) -> Start:
-    theta = fit_classes(texts, strengths.theta_variance, free=free).theta
+def _start(texts: MarkedTexts, strengths: Strengths, free: BoolArray | None, value_tol: float) -> Start:
+    theta = fit_classes(texts, strengths.theta_variance, free=free, value_tol=value_tol).theta
     return theta, starting_habits(texts, strengths)

@@ -25,6 +25,7 @@ from accord.rationales.annotator import (
     inside_probabilities,
     worth_of_highlights,
 )
+from accord.rationales.annotator_choice import Choice as StrengthChoice
 from accord.rationales.annotator_choice import choose_strengths, inner_folds, left_out_parts, middle_strengths
 from accord.rationales.annotator_fit import EMISSION_RULES, FITS, AnnotatorFit, starting_habits, with_habits
 from accord.rationales.design import Columns
@@ -123,6 +124,9 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     class_weights_ : array of shape (n_classes, n_columns)
     scale_ : float
         Factor of the scores with which probabilities of texts left out are right; 1 where strengths are given.
+    drift_ : array of shape (n_classes,)
+        What every known word adds beside its weight: what texts left out need for their scores to be right on average.
+        Where one class has more texts, weights lean towards it once more than its frequency says.
     phi_ : array of shape (n_phi,)
         Habits of an annotator of whom nothing is known.
     annotator_phi_ : array of shape (n_annotators, n_phi)
@@ -295,6 +299,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         strengths = self._strengths(marked, folds, free)
         fit = self._fit_all(marked, strengths, free)
         self.class_weights_ = fit.class_weights(len(self.classes_))[ranks]
+        if self.choice_ is not None:
+            self.drift_ = self.choice_.drift[ranks]
         self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
@@ -379,7 +385,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         def against_others(values: FloatArray) -> FloatArray:
             return np.asarray(values[code] - np.delete(values, code, axis=0).mean(axis=0))
 
-        effects = self.scale_ * against_others(self.class_weights_)
+        effects = against_others(self._effective_weights)
         tokens = self._read([text])
         where, inside = tokens.of(0), np.full(len(tokens.spans), np.nan)
         if self.n_annotated_:
@@ -453,6 +459,13 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         """The free rows of the class weights."""
         return self.class_weights_[1:] if len(self.classes_) == 2 else self.class_weights_
 
+    @property
+    def _effective_weights(self) -> FloatArray:
+        """What each column adds to the score of each class, shape (n_classes, n_columns)."""
+        weights = self.scale_ * self.class_weights_
+        weights[:, : self.columns_.n_words] += self.drift_[:, None]
+        return weights
+
     def _read_marks(self, X: Any, y: Any, rationales: Any) -> MarkedTexts:
         """Highlights of other texts as arrays, by people of whom nothing is known."""
         check_is_fitted(self)
@@ -504,7 +517,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         texts = as_texts(X)
         tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
         design = self.columns_.design(tokens, texts, features, self.vectors)
-        return self.scale_ * np.asarray(design @ self.class_weights_.T) + self.log_prior_
+        return np.asarray(design @ self._effective_weights.T) + self.log_prior_
 
     def _codes(self, labels: Any) -> IntArray:
         places = {label: place for place, label in enumerate(self.classes_)}
@@ -525,7 +538,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         base = Strengths(
             0.0, 1.0, self.phi_variance, self.deviation_variance, float(self.laziness), bool(self.printed_prior)
         )
-        self.choice_, self.scale_ = None, 1.0
+        self.choice_: StrengthChoice | None = None
+        self.scale_, self.drift_ = 1.0, np.zeros(marked.n_classes)
         chosen = middle_strengths(marked, base, **given)
         if None in given.values() and np.bincount(marked.labels).min() >= _FEWEST:
             choice = choose_strengths(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from accord.fitting.optimise import minimise_lbfgs
 from accord.rationales.annotator import Habits, Strengths, habit_prior, highlight_loss, inside_probabilities
 from accord.rationales.annotator_fit import Coordinates
 from accord.rationales.highlights import best_threshold
@@ -25,6 +24,8 @@ Part = tuple[MarkedTexts, FloatArray]
 
 # Variances of the lexicon, among which texts left out decide.
 _VARIANCES = (0.3, 1.0, 3.0)
+# The texts left out are taken out of the lexicon in so many turns.
+_TURNS = 3
 # Somebody with fewer texts than this shares the threshold of all.
 _OWN_THRESHOLD = 10
 
@@ -58,7 +59,7 @@ def fit_lexicon(
     start: FloatArray | None = None,
     max_iter: int = 60,
     tol: float = 1e-2,
-    value_tol: float = 1e-6,
+    value_tol: float = 1e-5,
 ) -> tuple[FloatArray, Habits]:
     """The lexicon and the habits beside it that explain the highlights best, given class weights; convex.
 
@@ -95,9 +96,8 @@ def fit_lexicon(
         gradient = gradient.plus(moved.gradient(by_table, moved.bias))
         return value, np.concatenate([by_lexicon, at.pack_gradient(gradient)])
 
-    bounds = [(None, None)] * n + at.bounds() if at.bounded else None
     first = np.concatenate([np.zeros(n) if start is None else start, at.pack(habits)])
-    best = minimise_lbfgs(flat, first, bounds=bounds, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
+    best = at.minimise(flat, first, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
     return best[:n], at.unpack(best[n:])
 
 
@@ -117,23 +117,25 @@ def learn_marking(
     """
     start = Habits(habits.common, habits.deviations, np.zeros(0), habits.n_emissions)
     settings: dict[str, Any] = {"deviation_variance": deviation_variance, "emissions": emissions}
-    tags = np.concatenate([texts.tags for texts, _ in parts])
+    turns = [parts[turn::_TURNS] for turn in range(min(_TURNS, len(parts)))]
+    in_turn = [part for turn in turns for part in turn]
+    tags = np.concatenate([texts.tags for texts, _ in in_turn])
     found: list[tuple[float, float, FloatArray]] = []
     lexicon: FloatArray
-    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros(parts[0][0].n_words), start)] * len(parts)
+    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros(parts[0][0].n_words), start)] * len(turns)
     for variance in _VARIANCES:
         inside = []
-        for place, (texts, weights) in enumerate(parts):
-            others = [*parts[:place], *parts[place + 1 :]]
+        for place, turn in enumerate(turns):
+            others = [part for other in (*turns[:place], *turns[place + 1 :]) for part in other]
             lexicon, moved = lexicons[place]
-            lexicons[place] = fit_lexicon(others, moved, variance, start=lexicon, **settings)
-            inside.append(inside_probabilities(texts, weights, lexicons[place][1].table, lexicons[place][0]))
+            lexicons[place] = lexicon, moved = fit_lexicon(others, moved, variance, start=lexicon, **settings)
+            inside += [inside_probabilities(texts, weights, moved.table, lexicon) for texts, weights in turn]
         p = np.concatenate(inside)
         marked = p >= best_threshold(p, tags)
         found.append((2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum())), variance, p))
     f1, variance, p = max(found, key=lambda one: one[0])
     lexicon, moved = fit_lexicon(parts, start, variance, **settings)
-    return Marking(lexicon, moved.table, _thresholds(parts, p, tags), variance, f1)
+    return Marking(lexicon, moved.table, _thresholds(in_turn, p, tags), variance, f1)
 
 
 def _thresholds(parts: Sequence[Part], p: FloatArray, tags: BoolArray) -> FloatArray:

@@ -5,7 +5,6 @@ table, one JSON array a line, and it is restored into a database that is empty.
 """
 
 import base64
-import io
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -99,8 +98,7 @@ def _last(connection: Connection, table: Table) -> int:
 
 
 def _fill(connection: Connection, table: Table, archive: zipfile.ZipFile) -> int:
-    with archive.open(f"{table.name}.jsonl") as packed:
-        lines = io.BufferedReader(packed)
+    with archive.open(f"{table.name}.jsonl") as lines:
         names = json.loads(lines.readline(_LONGEST_LINE))
         if set(names) != {column.name for column in table.c}:
             raise InputError(f"the backup's table {table.name} has other columns than this version of Accord.")

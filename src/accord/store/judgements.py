@@ -38,6 +38,7 @@ __all__ = [
     "standing_of",
     "stored_rows",
     "undo",
+    "unlabelled_thread",
     "votes_per_item",
 ]
 
@@ -255,11 +256,29 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     )
 
 
-def labels_of(connection: Connection, project_id: int, person_id: int) -> dict[int, str]:
-    """The labels that a person gave and did not undo, by the key of the text."""
-    query = effective(project_id, judgements.c.item, judgements.c.label)
+def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str]:
+    """The labels that a person gave to some texts and did not undo, by the key of the text."""
+    query = effective(project_id, judgements.c.item, judgements.c.label).where(judgements.c.item.in_(list(keys)))
     rows = connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.kind == "label"))
     return {row.item: row.label for row in rows}
+
+
+def unlabelled_thread(connection: Connection, project_id: int, person_id: int, *, after: int) -> str | None:
+    """The first thread behind a place of the texts, or else from the start, with a comment the person has not labelled.
+
+    The text that is named like its thread is the question.
+    """
+    given = exists().where(judgements.c.item == items.c.id, judgements.c.person_id == person_id,
+                           judgements.c.other.is_(None), judgements.c.kind == "label", _COUNTS)  # fmt: skip
+    first = (
+        select(items.c.group_id)
+        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+        .where(~given)
+        .order_by(items.c.position)
+        .limit(1)
+    )
+    behind = connection.execute(first.where(items.c.position > after)).scalar()
+    return behind if behind is not None else connection.execute(first).scalar()
 
 
 def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -27,7 +27,7 @@ __all__ = ["SavedModel", "load_model", "save_model"]
 
 _DOCUMENT = "model.json"
 _LAYOUT = 1
-_NAMES = {"format", "layout", "kind", "version", "libraries", "settings", "fingerprint", "model"}
+_NAMES = {"format", "layout", "kind", "version", "libraries", "settings", "fingerprint", "about", "model"}
 # The list of an archive's files takes about a kilobyte of memory an entry.
 _LONGEST_LIST = 2**23
 # What a damaged or made-up file lets the readers of zip, JSON and arrays and the constructors of models raise.
@@ -50,6 +50,7 @@ class SavedModel:
     version: str
     settings: dict[str, Any]
     fingerprint: str
+    about: dict[str, str] = field(default_factory=dict)  # what it was trained on, in a few words
 
     def use(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """``work(model, *arguments)``; a model whose parts do not fit together is refused in one sentence.
@@ -68,10 +69,18 @@ class SavedModel:
             ) from error
 
 
-def save_model(model: Any, path: str | Path, *, kind: str, project: Project | None = None) -> Path:
+def save_model(
+    model: Any,
+    path: str | Path,
+    *,
+    kind: str,
+    project: Project | None = None,
+    about: Mapping[str, str] | None = None,
+) -> Path:
     """Write a fitted estimator with its description; an existing file is replaced in one step.
 
-    A model that was not trained on a project has no fingerprint of its data. Where a model is run (``n_jobs``,
+    A model that was not trained on a project has no fingerprint of its data. ``about`` says what it was trained
+    on. Where a model is run (``n_jobs``,
     ``client``, ``cache_dir``) is not saved. A model that holds a function, or an object that is not in the table of
     types, is refused with the place where it stands.
 
@@ -93,6 +102,7 @@ def save_model(model: Any, path: str | Path, *, kind: str, project: Project | No
         "libraries": _libraries(),
         "settings": {name: repr(value) for name, value in model.get_params(deep=False).items()},
         "fingerprint": "" if project is None else project.fingerprint,
+        "about": dict(about or {}),
         "model": tree,
     }
 
@@ -114,6 +124,7 @@ def load_model(path: str | Path) -> SavedModel:
 
     Examples
     --------
+    >>> from accord import load_model
     >>> load_model("nowhere.accord")
     Traceback (most recent call last):
     accord.errors.InputError: there is no model file nowhere.accord. Make one with 'accord train'.
@@ -172,16 +183,17 @@ def _read(archive: zipfile.ZipFile, n_bytes: int) -> SavedModel:
             raise
         made = ", ".join(f"{name} {of} (here {_libraries()[name]})" for name, of in other.items())
         raise UnreadableModel(f"was saved with {made} and does not fit ({error}).") from None
-    return SavedModel(model, *(document[name] for name in ("kind", "version", "settings", "fingerprint")))
+    return SavedModel(model, *(document[name] for name in ("kind", "version", "settings", "fingerprint", "about")))
 
 
 def _check_document(document: dict[str, Any]) -> None:
+    document.setdefault("about", {})  # models of earlier versions do not say it
     texts = {"kind", "version", "fingerprint"}
     if set(document) != _NAMES or not all(isinstance(document[name], str) for name in texts):
         raise Malformed("its description is not complete")
     if document["kind"] not in KINDS:
         raise Malformed(f"there is no kind {document['kind']!r}")
-    for name in ("settings", "libraries"):
+    for name in ("settings", "libraries", "about"):
         if not isinstance(document[name], dict) or not all(isinstance(held, str) for held in document[name].values()):
             raise Malformed("its description is not complete")
     if set(document["libraries"]) != set(_libraries()):

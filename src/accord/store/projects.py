@@ -55,7 +55,6 @@ __all__ = [
     "note",
     "projects_of",
     "remove_unfinished",
-    "threads_of",
 ]
 
 _BATCH = 2_000
@@ -313,19 +312,6 @@ def neighbours_of(connection: Connection, project_id: int, item_id: str, *, limi
     """Some links that start or end at a text."""
     either = or_(links.c.src_id == item_id, links.c.dst_id == item_id)
     return list(connection.execute(select(links).where(links.c.project_id == project_id, either).limit(limit)))
-
-
-def threads_of(connection: Connection, project_id: int) -> dict[str, list[int]]:
-    """The keys of the comments of each thread, in their order; the text named like its thread is the question."""
-    rows = connection.execute(
-        select(items.c.id, items.c.group_id)
-        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
-        .order_by(items.c.position)
-    )
-    threads: dict[str, list[int]] = {}
-    for row in rows:
-        threads.setdefault(row.group_id, []).append(row.id)
-    return threads
 
 
 def _item(row: Any) -> StoredItem:

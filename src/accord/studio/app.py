@@ -22,9 +22,11 @@ from accord.studio.context import StudioState, is_known
 from accord.studio.gate import BodyLimit, SameSite, SecurityHeaders
 from accord.studio.logs import RequestLog
 from accord.studio.pages import answers as answer_pages
+from accord.studio.pages import evaluation as evaluation_pages
 from accord.studio.pages import home
 from accord.studio.pages import judge as judge_pages
 from accord.studio.pages import people as people_pages
+from accord.studio.pages import pictures as picture_pages
 from accord.studio.pages import quality as quality_pages
 from accord.studio.pages import results as result_pages
 from accord.studio.pages import settings as settings_pages
@@ -139,7 +141,17 @@ def create_app(
         app.include_router(module.router, prefix="/api")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}")
     app.include_router(label_studio.backend, prefix="/api/label-studio/{project_id}/{token}", include_in_schema=False)
-    for page in (home, judge_pages, result_pages, people_pages, settings_pages, answer_pages, quality_pages):
+    for page in (
+        home,
+        judge_pages,
+        result_pages,
+        people_pages,
+        settings_pages,
+        answer_pages,
+        quality_pages,
+        picture_pages,
+        evaluation_pages,
+    ):
         app.include_router(page.router)
 
     @app.get("/health", tags=["health"])

@@ -63,6 +63,7 @@ class StudioState:
     signing_in: Turns = field(default_factory=lambda: Turns(2))
     searching: Turns = field(default_factory=lambda: Turns(3))
     reading: Turns = field(default_factory=lambda: Turns(1))
+    evaluating: Turns = field(default_factory=lambda: Turns(1))
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""

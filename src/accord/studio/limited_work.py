@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.data.project import Project
 from accord.errors import ConvergenceWarning
@@ -15,7 +15,10 @@ from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import look_at_files, read_files
 from accord.workflows.import_ import Imported
 
-__all__ = ["Refitted", "look", "read", "refit_project"]
+if TYPE_CHECKING:
+    from accord.workflows.evaluate import Evaluation
+
+__all__ = ["Refitted", "evaluate_project", "look", "read", "refit_project"]
 
 _LARGEST_KEPT = 64 * 2**20  # bytes of a model that is kept to start the next refit from
 
@@ -46,6 +49,14 @@ def refit_project(url: str, project_id: int, packed: bytes | None) -> Refitted |
 def look(paths: tuple[Path, ...], settings: Mapping[str, Any], options: Mapping[str, Any]) -> Imported:
     """What :func:`read` would read."""
     return look_at_files(paths, settings, **options)
+
+
+def evaluate_project(project: Project) -> "Evaluation":
+    """How good the model is on a project's own judgements."""
+    from accord.workflows.evaluate import evaluate  # reads all rooms, which nothing else here needs
+
+    warnings.simplefilter("ignore")
+    return evaluate(project)
 
 
 def read(paths: tuple[Path, ...], settings: Mapping[str, Any], options: Mapping[str, Any]) -> Project:

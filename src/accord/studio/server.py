@@ -159,8 +159,12 @@ def serve(
     label_studio: str | None = None,
     label_studio_model: Path | None = None,
     log: str | None = None,
+    worker: bool = True,
 ) -> None:
-    """Run the studio until it is stopped; ``log`` names a file for a line of JSON a request (``-``: stderr)."""
+    """Run the studio until it is stopped; ``log`` names a file for a line of JSON a request (``-``: stderr).
+
+    Several may run on one PostgreSQL database; one of them has the ``worker``.
+    """
     import uvicorn
 
     database = open_database(database_url)
@@ -187,7 +191,8 @@ def serve(
     )
     stop = threading.Event()
     keeper = threading.Thread(target=_keep_worker, args=(database_url, stop), name="accord-worker-keeper", daemon=True)
-    keeper.start()
+    if worker:
+        keeper.start()
     announce(
         Address(url, None if token is None else f"{url}/join/{token}", None if backend is None else f"{url}{backend}")
     )
@@ -197,7 +202,8 @@ def serve(
         raise InputError(f"the address {host}:{port} cannot be used; is another program there? Try --port.") from error
     finally:
         stop.set()
-        keeper.join(timeout=5.0)
+        if worker:
+            keeper.join(timeout=5.0)
         database.close()
 
 

@@ -25,8 +25,9 @@ _FEWEST_QUESTIONS = 20
 # A project rests as long as its last refit took, up to so many seconds: new answers are seen soon, and a project that
 # is judged all the time leaves half the time to others.
 _LONGEST_REST = 10.0
-# How far a refit stands back behind the pages: with every processor busy it still gets about a tenth of one.
-_NICE = 10
+# How far the worker stands back behind the pages, and a refit behind the worker: with every processor busy a refit
+# still gets about a tenth of one.
+_NICE = 5
 # So many models stay in memory to be refitted from where they are.
 _MOST_MODELS = 8
 # A refit that takes longer is slow: others are started beside it. One at a time is quick, and two at most are slow.
@@ -122,6 +123,8 @@ class Worker:
 
 def main(url: str, *, parent: int, pause: float = 1.0) -> None:
     """Work until the studio (process ``parent``) is gone."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     prepare(*(f"accord.{kind}.task" for kind in KINDS))
     worker = Worker(wait_until_open(url, seconds=60.0), url)
     while os.getppid() == parent:

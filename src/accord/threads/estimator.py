@@ -15,6 +15,7 @@ from accord.data.threads import Threads
 from accord.engines.chain import chain
 from accord.engines.convergence import warn_unconverged
 from accord.engines.graphs import Graphs
+from accord.engines.integer_program import integer_program
 from accord.engines.marginals import Marginals
 from accord.engines.min_cut import min_cut
 from accord.engines.numerics import normalise_log
@@ -59,7 +60,12 @@ from accord.threads.pulls import beyond_pairs, contrast, node_evidence, pulls_of
 from accord.threads.second_order_chain import SecondOrderChain
 from accord.typing import AnyArray, FloatArray
 
-__all__ = ["ThreadClassifier"]
+__all__ = ["DECODERS", "ThreadClassifier"]
+
+_COARSE = (
+    "Belief propagation is not exact in long threads, so the loss cannot be lowered further. "
+    "Use edges='bias' or raise edge_penalty."
+)
 
 # Log-odds of classifiers that have not seen the thread are evidence already, and bear a part of the penalty only.
 RELIEF = {"words": 0.1, "stacked": 0.1}
@@ -85,11 +91,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    model : {"fccrf", "local", "local+cut", "local+lbp", "joint", "chain"}
-        "fccrf" is the fully connected CRF. "local" classifies every comment by itself; "local+cut" and "local+lbp"
-        train a node and an edge classifier apart and then infer by graph cut or loopy belief propagation; "joint"
-        trains both on the feedback of belief propagation ([JMN16] Algorithm 1); "chain" joins consecutive comments
-        only.
+    model : {"fccrf", "local", "local+cut", "local+ilp", "local+lbp", "joint", "chain"}
+        "fccrf" is the fully connected CRF. "local" classifies every comment by itself; "local+cut", "local+ilp" and
+        "local+lbp" train a node and an edge classifier apart and then infer by graph cut, integer linear programming or
+        loopy belief propagation; "joint" trains both on the feedback of belief propagation ([JMN16] Algorithm 1);
+        "chain" joins consecutive comments only.
     edges : {"bias", "ising", "full"}
         Edge features: a bias alone, features that speak for equal or different labels, or one weight vector for each
         pair of labels. "local" has no edges.
@@ -269,8 +275,8 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         values, ids, self.feature_names_ = as_float_table(X)
         rows = ThreadRows.of(groups, len(values))
         self.classes_, labels = label_codes(y, len(values))
-        if self.model == "local+cut" and len(self.classes_) != 2:
-            raise InputError(f"a graph cut needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
+        if self.model in DECODERS and len(self.classes_) != 2:
+            raise InputError(f"{self.model!r} needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
         self.scaler_ = Scaler.of(values[rows.order])
         similarities = None
         if settings.uses_pairs:
@@ -323,7 +329,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         warn_unconverged(
             f"Training of ThreadClassifier(model={self.model!r})",
             self.weights_.convergence,
-            cure="Raise max_iter or the penalties.",
+            cure="Raise max_iter." if self.weights_.convergence.n_iter >= self.max_iter else _COARSE,
             stacklevel=4,
         )
 
@@ -355,13 +361,15 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         known: Any = None,
         edges: ThreadEdges | None = None,
     ) -> AnyArray:
-        """The label of each comment: the most probable one, or that of the best cut for "local+cut".
+        """The label of each comment: the most probable one, or that of the best labelling of the whole thread.
+
+        The latter is what "local+cut" and "local+ilp" look for.
 
         Takes what :meth:`predict_proba` takes.
         """
         posed = self._pose(X, groups, known=known, edges=edges)
-        if self.model == "local+cut":
-            return np.asarray(self.classes_[posed.rows.back(min_cut(_attractive(posed.graphs)).map_labels)])
+        if self.model in DECODERS:
+            return np.asarray(self.classes_[posed.rows.back(DECODERS[self.model](posed.graphs))])
         return np.asarray(self.classes_[posed.rows.back(self._probabilities(posed)).argmax(axis=1)])
 
     def score(
@@ -634,6 +642,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         return out
 
 
-def _attractive(graphs: Graphs) -> Graphs:
-    """Edges that prefer different labels are left out: a cut cannot hold them."""
-    return graphs.with_scores(graphs.node_scores, np.maximum(graphs.edge_scores, 0.0))
+def _cut(graphs: Graphs) -> AnyArray:
+    """The best cut, without the edges that prefer different labels: a cut cannot hold them."""
+    attractive = graphs.with_scores(graphs.node_scores, np.maximum(graphs.edge_scores, 0.0))
+    return min_cut(attractive).map_labels
+
+
+# The best labelling of a whole thread; other models give each comment its most probable label.
+DECODERS = {"local+cut": _cut, "local+ilp": integer_program}

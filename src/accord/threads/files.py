@@ -5,7 +5,7 @@ travels. The features of a file stand in its columns, and edges have a bias alon
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.scale.blocks import Blocks
 from accord.scale.workers import Workers
 from accord.threads.design import Scaler, ThreadRows
-from accord.threads.held_out import FIXED, node_penalties
+from accord.threads.held_out import FIXED, HeldOut, hold_out, node_penalties
 from accord.threads.local import log_linear_loss, n_vectors
 from accord.threads.models import (
     Settings,
@@ -37,6 +37,8 @@ from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["FittedFile", "fit_file"]
 
+# The strength is chosen on so many comments, from so many places of the files.
+_CHOICE_ROWS, _CHOICE_BLOCKS = 20_000, 8
 _OWN = ("group_id", "item_id", "label")
 
 
@@ -64,9 +66,15 @@ def fit_file(
     blocks = plan_blocks(files, group="group_id", **plan)
     with workers.open(blocks, common=(names, settings), keep=False) as opened:
         scaler, classes, sizes = _survey(opened, len(names))
+    held = None
+    if settings.node_penalty == "auto":
+        held = _hold_out(blocks, names, settings, workers, scaler, classes, sizes.n_nodes)
+        settings = replace(settings, node_penalty=FIXED if held is None else held.penalty)
     loaders = [partial(_load, block, names, scaler, classes, settings) for block in blocks]
     with workers.open(loaders) as opened:
         weights = _fit(opened, settings, sizes, len(scaler.keep) + 1, len(classes))
+    if held is not None:
+        weights = replace(weights, penalty=held.penalty, penalties_tried=held.path)
     return FittedFile(weights, scaler, classes, names)
 
 
@@ -141,16 +149,52 @@ def _read(block: RowBlock, names: tuple[str, ...]) -> tuple[FloatArray, ThreadRo
 def _load(block: RowBlock, names: tuple[str, ...], scaler: Scaler, classes: AnyArray, settings: Settings) -> CrfBlock:
     """A block as the CRF that it is a part of."""
     values, rows, given = _read(block, names)
-    labels = np.full(len(given), -1, dtype=np.int64)
-    seen = ~pd.isna(given)
-    labels[seen] = np.searchsorted(classes, given[seen].astype(str))
     layout = np.zeros((len(values), len(classes)))
     # Rows of a thread stand together, so they are in the order of their threads already.
     local = settings.model == "local"
     graphs = (
         Graphs.complete(layout, np.ones(len(values), dtype=np.int64)) if local else settings.layout(layout, rows.sizes)
     )
-    return CrfBlock(GraphCRF(graphs, scaler(values), edge_share(graphs, settings.edge_scale)[:, None]), labels)
+    return CrfBlock(
+        GraphCRF(graphs, scaler(values), edge_share(graphs, settings.edge_scale)[:, None]), _codes(given, classes)
+    )
+
+
+def _hold_out(
+    blocks: Sequence[RowBlock], names: tuple[str, ...], settings: Settings, workers: Workers, scaler: Scaler,
+    classes: AnyArray, n_rows: int,
+) -> HeldOut | None:  # fmt: skip
+    """What nodes say of threads held out, by the first threads of some blocks: a total strength suits any number."""
+    n = max(_CHOICE_BLOCKS, -(-_CHOICE_ROWS * len(blocks) // n_rows))
+    some = [blocks[k] for k in np.unique(np.linspace(0, len(blocks) - 1, n).astype(int))]
+    most = -(-_CHOICE_ROWS // len(some))
+    with workers.open(some, common=(names, scaler, classes, most), keep=False) as opened:
+        parts = opened.map(_first_threads, what="reading")
+    starts = np.cumsum([0, *(len(thread) for _, _, thread in parts)])[:-1]
+    return hold_out(
+        np.concatenate([x for x, _, _ in parts]), np.concatenate([labels for _, labels, _ in parts]), len(classes),
+        np.concatenate([thread + start for (_, _, thread), start in zip(parts, starts, strict=True)]),
+        np.ones(len(scaler.keep)), penalty=None, n_folds=settings.n_folds, random_state=settings.random_state,
+    )  # fmt: skip
+
+
+def _first_threads(
+    block: RowBlock, shared: tuple[tuple[Any, Scaler, AnyArray, int], None], rng: np.random.Generator
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Scaled features, labels and threads of the first whole threads of a block, of one at least."""
+    names, scaler, classes, most = shared[0]
+    values, rows, given = _read(block, names)
+    n = max(int(np.sum(np.cumsum(rows.sizes) <= most)), 1)
+    end = int(rows.sizes[:n].sum())
+    return scaler(values[:end]), _codes(given[:end], classes), np.repeat(np.arange(n), rows.sizes[:n])
+
+
+def _codes(given: AnyArray, classes: AnyArray) -> IntArray:
+    """Places of labels among the classes; −1 where there is none."""
+    codes = np.full(len(given), -1, dtype=np.int64)
+    seen = ~pd.isna(given)
+    codes[seen] = np.searchsorted(classes, given[seen].astype(str))
+    return codes
 
 
 def _local_share(weights: FloatArray, block: CrfBlock, *, n_labels: int, n_observed: int) -> tuple[float, FloatArray]:
@@ -161,9 +205,7 @@ def _local_share(weights: FloatArray, block: CrfBlock, *, n_labels: int, n_obser
 
 def _fit(opened: Blocks, settings: Settings, sizes: _Sizes, n_inputs: int, n_labels: int) -> ThreadWeights:
     vectors = n_vectors(n_labels)
-    # Nothing is held out of files, so that the penalty cannot be chosen.
-    total = FIXED if settings.node_penalty == "auto" else float(settings.node_penalty)
-    strength = np.tile(node_penalties(total, np.ones(n_inputs - 1), sizes.n_observed), vectors)
+    strength = np.tile(node_penalties(float(settings.node_penalty), np.ones(n_inputs - 1), sizes.n_observed), vectors)
     own = summed_loss(partial(_local_share, n_labels=n_labels, n_observed=sizes.n_observed), opened)
     found = minimise_lbfgs(l2_penalised(own, strength), np.zeros(len(strength)), max_iter=settings.max_iter, tol=1e-4)
     local = found.weights.reshape(vectors, -1)

@@ -36,7 +36,8 @@ from accord.typing import FloatArray, IntArray
 
 __all__ = ["EDGES", "LEARNERS", "MODELS", "OBJECTIVES", "Settings", "ThreadWeights", "fit_weights"]
 
-MODELS = ("fccrf", "local", "local+cut", "local+lbp", "joint", "chain")
+MODELS = ("fccrf", "local", "local+cut", "local+ilp", "local+lbp", "joint", "chain")
+APART = ("local+cut", "local+ilp", "local+lbp")  # node and edge classifiers are trained apart
 EDGES = ("bias", "ising", "full")
 LEARNERS = ("lbfgs", "sgd", "voted", "averaged")
 OBJECTIVES = ("likelihood", "marginals")
@@ -75,7 +76,7 @@ class Settings:
                 "coupling='held_out' fits one pull to nodes trained apart: it needs model='fccrf', edges='bias', "
                 "learner='lbfgs' and objective='likelihood'. Use coupling='joint'."
             )
-        if self.learner == "averaged" and self.model in ("local+cut", "local+lbp"):
+        if self.learner == "averaged" and self.model in APART:
             raise InputError(f"model={self.model!r} is trained by lbfgs or sgd; the learner is 'averaged'.")
         if self.model == "local+cut" and self.edges == "full":
             raise InputError("a graph cut needs edges 'bias' or 'ising'; they are 'full'. Use model='local+lbp'.")
@@ -282,7 +283,7 @@ def _fit_model(
     if settings.couples_held_out:
         return _coupled(data, settings, local, local_convergence, held)
     features, scaler = _edge_design(data, settings, rng)
-    if settings.model in ("local+cut", "local+lbp"):
+    if settings.model in APART:
         edges = _fit_edges_apart(data, settings, features)
         return ThreadWeights(local, local, edges, None, scaler, None, local_convergence)
     layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)

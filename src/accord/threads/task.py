@@ -15,6 +15,7 @@ from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.fitting.settings import configured
 from accord.threads import ThreadClassifier
+from accord.threads.estimator import DECODERS
 from accord.typing import FloatArray, ObjectArray, Progress
 
 __all__ = ["TASK", "explain", "predict", "predict_threads", "prediction_table", "train"]
@@ -46,7 +47,7 @@ def predict_threads(model: ThreadClassifier, threads: Threads) -> pd.DataFrame:
     """The same for a record of threads."""
     known = _labels(threads)
     p = model.predict_proba(threads, known=known)
-    labels = model.predict(threads, known=known) if model.model == "local+cut" else None
+    labels = model.predict(threads, known=known) if model.model in DECODERS else None
     own = {"item_id": threads.comment_ids, "group_id": threads.thread_ids[threads.thread_of]}
     return prediction_table(model, own, p, labels, known)
 
@@ -107,7 +108,7 @@ def _predict_rows(model: ThreadClassifier, table: pa.Table, linked: pa.Table | N
     known = optional_column(text_columns(table, ["label"]), "label") if "label" in table.column_names else None
     p = model.predict_proba(values, groups=groups.indices.to_numpy(), known=known)
     label = None
-    if model.model == "local+cut":
+    if model.model in DECODERS:
         label = model.predict(values, groups=groups.indices.to_numpy(), known=known)
     own = {"group_id": groups.cast(groups.type.value_type).to_pandas()}
     if "item_id" in table.column_names:

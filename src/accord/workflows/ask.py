@@ -9,7 +9,7 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.store.models import SavedModel
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import task_of, trained
 from accord.workflows.predict import check_match
 
 __all__ = ["ask", "simulate"]
@@ -30,7 +30,7 @@ def ask(
         raise InputError(f"a strategy can be chosen for pairs only; this project is of {project.kind}.")
     how = () if strategy is None else (strategy,)
     if saved is None:
-        return choose(task.train(project, {}, progress), project, n, *how)
+        return choose(trained(project, {}, progress), project, n, *how)
     check_match(saved, project)
     return saved.use(choose, project, n, *how)
 

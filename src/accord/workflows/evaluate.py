@@ -261,16 +261,17 @@ def _best_other(evaluation: Evaluation, metric: str) -> str:
 
 
 def _forecast(evaluation: Evaluation, metric: str) -> str | None:
-    """What more judgements would add, from a curve a + b / √n through the learning curve."""
+    """What more judgements would add, from a power of n that is fitted to the errors of the learning curve."""
     curve = evaluation.curve[evaluation.curve["metric"] == metric].drop_duplicates("n")
     if len(curve) < 3:
         return None
-    x = np.column_stack([np.ones(len(curve)), 1.0 / np.sqrt(curve["n"].to_numpy(float))])
-    (_, slope), *_ = np.linalg.lstsq(x, curve["value"].to_numpy(float), rcond=None)
-    now = float(curve["n"].max())
+    value, n = curve["value"].to_numpy(float), curve["n"].to_numpy(float)
+    errors = np.maximum(1.0 - value if metric == "accuracy" else value, 0.5 / evaluation.n_judgements)
+    x = np.column_stack([np.ones(len(curve)), np.log(n)])
+    (_, slope), *_ = np.linalg.lstsq(x, np.log(errors), rcond=None)
+    now = float(n.max())
     more = max(10, int(round(now, -1)))
-    change = slope * (1.0 / np.sqrt(now + more) - 1.0 / np.sqrt(now))
-    better = change if metric == "accuracy" else -change
+    better = float(errors[n.argmax()]) * (1.0 - ((now + more) / now) ** min(slope, 0.0))
     least = 0.002 if metric == "accuracy" else 0.005
     if better < least:
         return f"About {more:,} more {evaluation.unit} would change little."
@@ -355,6 +356,7 @@ def _label_model(project: Project, cases: _Cases, part: _Fold, settings: Mapping
         test = replace(
             project, item_table=_kept(project.item_table, shown), judgement_table=project.judgement_table.slice(0, 0)
         )
+        settings = {"lexicon": False, **settings}  # it predicts highlights, which are not judged here
     else:
         test = train
     task = task_of(project.kind)

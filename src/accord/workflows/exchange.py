@@ -23,6 +23,7 @@ from accord.workflows.import_ import Imported, import_files, project_of_files
 __all__ = [
     "Added",
     "add_texts",
+    "asked_about",
     "copy_project",
     "judgement_of",
     "look_at_files",
@@ -264,11 +265,17 @@ def judgement_of(row: Mapping[Any, Any], places: Mapping[str, int]) -> Judgement
 
 
 def look_at_files(
-    paths: Sequence[Path], settings: Mapping[str, Any], *, kind: str | None, form: str | None, config: Path | None
+    paths: Sequence[Path],
+    settings: Mapping[str, Any],
+    *,
+    kind: str | None,
+    form: str | None,
+    config: Path | None,
+    uses: Mapping[str, str] | None = None,
 ) -> Imported:
     """What :func:`read_files` would read and why, with the rows that break a rule; nothing is kept."""
     _check_unpacked(paths)
-    return import_files(paths, None, kind=kind, form=form, config=config, rules=_rules(settings))
+    return import_files(paths, None, kind=kind, form=form, config=config, uses=uses, rules=_rules(settings))
 
 
 def read_files(
@@ -279,22 +286,33 @@ def read_files(
     form: str | None = None,
     config: Path | None = None,
     drop_bad: bool = False,
+    uses: Mapping[str, str] | None = None,
 ) -> Project:
     """A project from people's files, of any known format, with the labels or aspects that are asked about.
 
     A table that would not fit in memory is refused before it is unpacked.
     """
     _check_unpacked(paths)
-    project = project_of_files(paths, kind=kind, form=form, config=config, drop_bad=drop_bad, rules=_rules(settings))
+    project = project_of_files(
+        paths, kind=kind, form=form, config=config, drop_bad=drop_bad, uses=uses, rules=_rules(settings)
+    )
     chosen = {**_seen_choices(project), **project.settings, **settings}
-    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(project.kind, ("labels", 9))
-    least = 1 if needed == "aspects" else 2
-    if needed and not least <= len(chosen.get(needed, ())) <= most:
+    asked_about(project.kind, [], chosen)
+    return replace(project, settings=chosen, source="upload")
+
+
+def asked_about(kind: str, named: Sequence[str], settings: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The labels or aspects that people choose from: those that are named, else those of the settings; checked."""
+    needed, most = {"aspects": ("aspects", 20), "pairs": ("", 0)}.get(kind, ("labels", 9))
+    if not needed:
+        return {}
+    found, least = list(named) or list(settings.get(needed, ())), 1 if needed == "aspects" else 2
+    if not least <= len(found) <= most:
         raise InputError(
-            f"a project of {project.kind} needs {least} to {most} {needed}; there are {len(chosen.get(needed, ()))}. "
+            f"a project of {kind} needs {least} to {most} {needed}; there are {len(found)}. "
             "Name them, with commas between."
         )
-    return replace(project, settings=chosen, source="upload")
+    return {needed: found}
 
 
 def _rules(settings: Mapping[str, Any]) -> Rules:

@@ -1,16 +1,18 @@
 """The table of kinds: the room that does the work for each kind of judgement."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from accord.data.project import Project
 from accord.data.task import Task
+from accord.engines.convergence import telling_steps
 from accord.errors import InputError
-from accord.typing import KINDS
+from accord.typing import KINDS, Progress
 
 if TYPE_CHECKING:
     from accord.evaluation.tables import Paper
 
-__all__ = ["check_kind", "paper_of", "task_of"]
+__all__ = ["check_kind", "paper_of", "task_of", "trained"]
 
 
 def check_kind(kind: str) -> str:
@@ -23,6 +25,23 @@ def check_kind(kind: str) -> str:
 def task_of(kind: str) -> Task:
     """What can be done with one kind of judgement."""
     return _TASKS[check_kind(kind)]()
+
+
+def trained(project: Project, settings: Mapping[str, Any], progress: Progress) -> Any:
+    """The fitted model of a project's kind; the progress counts the steps of everything that is fitted for it."""
+    n_steps = 0
+
+    def told() -> None:
+        nonlocal n_steps
+        n_steps += 1
+        progress("training, steps", n_steps, 0)
+
+    def larger(what: str, done: int, total: int) -> None:
+        if total != 1:  # that one thing is not yet done says nothing
+            progress(what, done, total)
+
+    with telling_steps(told):
+        return task_of(project.kind).train(project, dict(settings), larger)
 
 
 def paper_of(kind: str) -> "Paper":

@@ -18,12 +18,25 @@ from accord.pairs.controlled import ControlledRanker
 from accord.pairs.judges import AnchoredRanker, slope_sentence
 from accord.pairs.stability import GroupState, Stability, stability
 from accord.pairs.task import people_votes
+from accord.store.models import SavedModel
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import task_of, trained
 
-__all__ = ["METHODS", "Controlled", "Learnt", "Ranking", "control", "parse_top", "rank", "stability_sentences"]
+__all__ = [
+    "METHODS",
+    "Controlled",
+    "Learnt",
+    "Ranking",
+    "best_comments",
+    "control",
+    "parse_top",
+    "rank",
+    "stability_sentences",
+]
 
 METHODS = ("auto", "model", "bradley_terry", "judges")
+# Labels that mean that a comment is a good one, in small letters.
+_GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,19 +153,19 @@ def _ranked(
 ) -> tuple[dict[str | None, pd.DataFrame], Stability, Learnt]:
     """The table of each group, how settled they are, and what was learnt of the voters."""
     groups = _groups(votes)
-    tables: dict[str | None, pd.DataFrame]
-    parts: Any
     if method == "bradley_terry" and project.marks():
         raise InputError(
             "a Bradley–Terry ranking learns from votes alone, and there are scores beside them. Use --method model."
         )
+    tables: dict[str | None, pd.DataFrame]
+    parts: Any
     if method != "bradley_terry":
         if method == "judges":
             progress("ranking", 0, 1)
             table, state, learnt = _by_judges(project, votes, settings, anchor, top, sure)
             progress("ranking", 1, 1)
         else:
-            model = task_of("pairs").train(project, dict(settings), progress)
+            model = trained(project, settings, progress)
             table = model.rank(project.items(), anchor=anchor)
             state = model.stability(project.items(), top=top, sure=sure)
             learnt = Learnt(model.annotators_)
@@ -171,6 +184,48 @@ def _ranked(
         states.append(GroupState(name, ranker.scores_.mean + ranker.scores_.draws))
     rng = np.random.default_rng(0)
     return tables, stability(states, top=top, sure=sure, n_votes=votes.n_votes, rng=rng), Learnt()
+
+
+def best_comments(
+    project: Project,
+    *,
+    label: str | None = None,
+    saved: SavedModel | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress = lambda what, done, total: None,
+) -> pd.DataFrame:
+    """The comments of each question by the probability of ``label``, those that people gave it first.
+
+    Returns ``group_id, question, rank, item_id, probability, given, text``. Without ``label`` it is the one whose name
+    says that a comment is good; without a saved model one is trained on the project.
+    """
+    if project.kind != "threads":
+        raise InputError(f"the best comments are those of threads; this project is of {project.kind}.")
+    task = task_of("threads")
+    model = trained(project, settings or {}, progress) if saved is None else saved.model
+    known = [str(name) for name in model.classes_]
+    label = next((name for name in known if name.lower() in _GOOD), None) if label is None else label
+    if label not in known:
+        said = "none of them says that it is the good one" if label is None else f"got {label!r}"
+        raise InputError(f"the label of the best comments is one of {', '.join(known)}; {said}. Name it with --label.")
+    table = task.predict(model, project) if saved is None else saved.use(task.predict, project)
+    texts = project.frames()["items"].set_index("item_id")["text"]
+    best = pd.DataFrame(
+        {
+            "group_id": table["group_id"],
+            "question": table["group_id"].map(texts),
+            "item_id": table["item_id"],
+            "probability": table[f"p.{label}"],
+            "given": table["given"],
+            "text": table["item_id"].map(texts),
+        }
+    )
+    first = best["group_id"].map({name: place for place, name in enumerate(dict.fromkeys(best["group_id"]))})
+    order = np.lexsort((~best["given"], -best["probability"], first))
+    best = best.iloc[order].reset_index(drop=True)
+    best.insert(2, "rank", best.groupby("group_id", sort=False).cumcount() + 1)
+    best.attrs["label"] = label
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +257,7 @@ def control(project: Project, covariates: Sequence[str]) -> Controlled:
     for name, rows in _groups(votes).items():
         inside = votes.subset(rows)
         table = inside.to_table()
-        known = {"sample_weight": table.get("weight"), "shown_left": table.get("shown_left_id")}
+        known: dict[str, Any] = {"sample_weight": table.get("weight"), "shown_left": table.get("shown_left_id")}
         items = _items_of(votes, name)
         found = {}
         for what, names in (("plain", ()), ("controlled", tuple(covariates))):

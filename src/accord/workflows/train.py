@@ -9,7 +9,8 @@ from accord.errors import InputError
 from accord.scale.workers import Workers
 from accord.store.models import SavedModel, load_model, save_model
 from accord.typing import Progress
-from accord.workflows.kinds import task_of
+from accord.workflows.kinds import trained
+from accord.workflows.trained_on import trained_on
 
 __all__ = ["train"]
 
@@ -31,8 +32,8 @@ def train(
     for key in sorted({"n_jobs", "client"} & set(settings)):
         raise InputError(f"{key!r} is not a setting of the model; use --workers or --scheduler.")
     where = {} if workers is None else {"n_jobs": workers.n_jobs, "client": workers.client}
-    model = task_of(project.kind).train(project, {**settings, **where}, progress)
+    model = trained(project, {**settings, **where}, progress)
     if workers is not None:
         model.set_params(n_jobs=None, client=None)
-    save_model(model, path, kind=project.kind, project=project)
+    save_model(model, path, kind=project.kind, project=project, about=trained_on(project))
     return load_model(path)

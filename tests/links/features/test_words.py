@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.preprocessing import normalize
 
 from accord.data.links import Links
 from accord.errors import InputError
@@ -16,11 +15,9 @@ from accord.links.features.words import (
     linked_pairs,
     linked_texts,
     meta_features,
-    nearest_pairs,
     neighbour_counts,
     neighbour_presence,
     neighbour_windows,
-    pair_similarity,
     pair_texts,
     pair_words,
 )
@@ -76,25 +73,6 @@ def test_a_text_that_links_itself_is_refused():
         linked_pairs(np.array([0, 2]), np.array([1, 2]), n_texts=3)
 
 
-@pytest.mark.parametrize("block", [1, 3, 100])
-def test_nearest_pairs_equal_sorting_all_cosines_within_each_group(block):
-    rng = np.random.default_rng(3)
-    vectors = normalize(rng.random((20, 30)) * (rng.random((20, 30)) < 0.2))
-    groups = np.array(["a", "b"])[rng.integers(0, 2, 20)]
-    cosine = vectors @ vectors.T
-    expected = set()
-    for i in range(20):
-        others = [j for j in range(20) if j != i and groups[j] == groups[i] and cosine[i, j] > 0]
-        expected |= {(min(i, j), max(i, j)) for j in sorted(others, key=lambda j: (-cosine[i, j], j))[:2]}
-    found = nearest_pairs(vectors, groups, k=2, block=block)
-    assert [tuple(pair) for pair in found] == sorted(expected)
-    assert_allclose(pair_similarity(vectors, found, block=4), cosine[found[:, 0], found[:, 1]], atol=1e-12)
-
-
-def test_texts_that_share_nothing_get_no_implicit_link():
-    assert nearest_pairs(sp.eye(4, format="csr"), np.zeros(4), k=3).shape == (0, 2)
-
-
 def test_meta_features_count_links_and_directions():
     pairs = linked_pairs(np.array([0, 1, 2, 2]), np.array([1, 0, 1, 1]), n_texts=3)
     assert_allclose(meta_features(pairs, np.array([0.5, 0.25])), [[np.log(2), 1, 0.5], [np.log(2), 0, 0.25]])
@@ -109,13 +87,6 @@ def test_kinds_are_counted_and_unknown_ones_left_out():
     pairs = linked_pairs(np.array([0, 1, 1]), np.array([1, 0, 2]), n_texts=3)
     told = kind_features(np.array(["reply", "reply", "nod"], dtype=object), pairs, ["quote", "reply"])
     assert_allclose(told, np.log1p([[0, 2], [0, 0]]))
-
-
-def test_implicit_links_can_be_kept_to_lonely_texts():
-    vectors, groups = normalize(np.ones((4, 2))), np.zeros(4)
-    lonely = np.array([False, False, False, True])
-    pairs = nearest_pairs(vectors, groups, k=3, lonely=lonely)
-    assert pairs.tolist() == [[0, 3], [1, 3], [2, 3]]
 
 
 def test_links_to_texts_that_are_not_there_are_left_out():

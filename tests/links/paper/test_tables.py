@@ -54,7 +54,8 @@ def test_rows_of_a_fold_are_the_exported_classifiers(accord_data):
     np.testing.assert_allclose(-np.log(p[rows, (truth == "Y").astype(int)]), outcomes["best"].log_loss, atol=1e-6)
     machine = LinearSVC(loss="hinge", max_iter=20_000, random_state=0)
     paper = CollectiveClassifier(
-        content=machine, link=machine, implicit=0, agreement_strength=0.0, coupling=1.0, recalibrate=False,
+        inference="mean_field", content=machine, link=machine, implicit=0, agreement_strength=0.0, coupling=1.0,
+        recalibrate=False,
         link_vectoriser=make_pipeline(CountVectorizer(binary=True, token_pattern=r"\S+"), Normalizer()),
     )  # fmt: skip
     paper.fit(y=condition.labels[train], **told(condition.presence, train))

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import f1_score
 
 from accord.data.corpora import cqa
 from accord.data.threads import Threads
@@ -15,7 +16,7 @@ from accord.evaluation.metrics import (
 from accord.threads import ThreadClassifier
 from accord.threads.features.edges import ThreadEdges
 from accord.threads.paper.picture import draw_thread
-from accord.threads.paper.scores import Outcome, mean_outcome, mrr_row, ratio_row, score_rows
+from accord.threads.paper.scores import Outcome, macro_row, mean_outcome, mrr_row, ratio_row, score_rows
 from accord.threads.paper.tables import (
     CRFS,
     JOINT,
@@ -27,6 +28,8 @@ from accord.threads.paper.tables import (
     joined,
     outcomes_given,
     overlaps,
+    pair_rows,
+    three_labels,
 )
 
 
@@ -60,6 +63,13 @@ def test_figures_equal_the_metrics_and_lie_in_their_intervals():
         if row.metric in ("map", "mrr"):
             measure = mean_average_precision if row.metric == "map" else mean_reciprocal_rank
             assert_allclose(row.ours, 100 * measure(o.thread, o.truth, o.probability, without="zero"))
+
+
+def test_macro_f1_is_the_mean_over_labels():
+    rng = np.random.default_rng(3)
+    thread = np.repeat(np.arange(30), 5)
+    truth, said = rng.choice(["Good", "Bad", "Potential"], size=(2, 150), p=[0.5, 0.4, 0.1])
+    assert_allclose(macro_row("t", "r", thread, truth, said).ours, 100 * f1_score(truth, said, average="macro"))
 
 
 def test_bootstrap_interval_is_that_of_resampled_threads():
@@ -104,6 +114,7 @@ def test_parts_are_joined_and_overlapping_questions_found():
     assert_array_equal(both.offsets, [0, 2, 4, 6, 8])
     assert_array_equal(overlaps(first, second), [True, False])
     assert set(binary(both).labels) == {"Good", "Bad"}
+    assert set(three_labels(both).labels) == {"Good", "Bad"}  # a dialogue is no answer
 
 
 def test_every_row_of_the_paper_is_a_choice():
@@ -127,6 +138,22 @@ def test_given_labels_are_scored_on_the_same_other_comments():
     assert all(len(found.truth) == N_DRAWS * 180 for found in joint)
     assert_array_equal(local[0].predicted, local[3].predicted)
     assert joint[3].right.mean() > local[3].right.mean() + 0.05
+
+
+def test_the_edge_classifier_is_right_where_labels_of_a_thread_agree():
+    rng = np.random.default_rng(0)
+    thread = np.repeat(np.arange(60), 5)
+    truth = np.repeat(rng.integers(0, 2, 60), 5)  # all labels of a thread are equal
+    X = pd.DataFrame(rng.normal(size=(300, 2)) + truth[:, None], index=[f"c{k}" for k in range(300)])
+    y = np.where(truth == 1, "Good", "Bad").astype(object)
+    edges = ThreadEdges(np.array(X.index), 5 * np.arange(61), np.zeros((600, 0)), ())
+    model = ThreadClassifier(**ROWS["li_me_lbp"]).fit(X, y, groups=thread, edges=edges)
+    assert pair_rows("t", model, Features(X, edges, y, thread))[0].ours == 100.0
+    half = y.copy()
+    half[::2] = "Good"
+    found = pair_rows("t", model, Features(X, edges, half, thread))[0].ours
+    same = [half[i] == half[j] for t in range(60) for i in range(5 * t, 5 * t + 5) for j in range(i + 1, 5 * t + 5)]
+    assert_allclose(found, 100 * np.mean(same))
 
 
 def test_a_thread_is_drawn(tmp_path):

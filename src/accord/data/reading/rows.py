@@ -1,6 +1,7 @@
 """What a reader gives: rows of the project's own tables, each with the place in the file that it came from."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from accord.data.reading.rankings import LONGEST_RANKING, comparisons_of
 from accord.data.reading.sources import as_text
 from accord.typing import IntArray
 
-__all__ = ["Buffer", "Context", "Rows", "text_id"]
+__all__ = ["Buffer", "Context", "Rows", "is_made", "text_id"]
 
 _BUFFERED = 20_000  # rows before they are passed on
 _BUFFERED_CHARACTERS = 8_000_000
@@ -56,6 +57,11 @@ def text_id(text: str) -> str:
     True
     """
     return "text-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def is_made(name: str) -> bool:
+    """Whether an id is one of :func:`text_id`, which says nothing to people."""
+    return re.fullmatch(r"text-[0-9a-f]{16}", name) is not None
 
 
 class Buffer:

@@ -12,7 +12,7 @@ from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "match", "parse_uses"]
+__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
@@ -214,16 +214,23 @@ def parse_uses(options: Iterable[str]) -> dict[str, str]:
     for option in options:
         for part in re.findall(r"""(?:"[^"]*"|[^,"])+""", option):
             column, sign, use = part.strip().rpartition("=")
-            column, base = column.strip().strip('"'), use.partition(":")[0].strip()
+            column = column.strip().strip('"')
             if not sign or not column:
                 raise InputError(f"--map takes COLUMN=USE; got {part.strip()!r}. Write, for example, body=text.")
-            if base not in USES:
-                close = get_close_matches(base, USES, 1)
-                meant = f"did you mean {close[0]!r}? " if close else ""
-                raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
             if column in chosen:
                 raise InputError(f"--map says twice what {column!r} is. Leave one of them out.")
             chosen[column] = use.strip()
+    return check_uses(chosen)
+
+
+def check_uses(chosen: dict[str, str]) -> dict[str, str]:
+    """The same columns and uses, if each is something that a column can be."""
+    for use in chosen.values():
+        base = use.partition(":")[0].strip()
+        if base not in USES:
+            close = get_close_matches(base, USES, 1)
+            meant = f"did you mean {close[0]!r}? " if close else ""
+            raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
     return chosen
 
 

@@ -18,7 +18,7 @@ from accord.data.project import ITEMS
 from accord.data.tables import as_frame, require_columns
 from accord.engines.numerics import spread
 from accord.errors import InputError
-from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
+from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
 __all__ = [
     "FeatureScale",
@@ -29,11 +29,9 @@ __all__ = [
     "linked_pairs",
     "linked_texts",
     "meta_features",
-    "nearest_pairs",
     "neighbour_counts",
     "neighbour_presence",
     "neighbour_windows",
-    "pair_similarity",
     "pair_texts",
     "pair_words",
 ]
@@ -296,71 +294,6 @@ def neighbour_windows(labels: IntArray, pairs: LinkedPairs, words: Any, *, n_lab
     )
     stacked = _presence(choose @ sp.csr_matrix(words))
     return stacked.reshape((pairs.n_texts, n_labels * words.shape[1])).tocsr()
-
-
-def nearest_pairs(
-    vectors: Any,
-    groups: AnyArray,
-    *,
-    k: int,
-    lonely: BoolArray | None = None,
-    order: IntArray | None = None,
-    block: int | None = None,
-) -> IntArray:
-    """Implicit links: each text with the ``k`` most similar texts of its group that share a feature with it.
-
-    Parameters
-    ----------
-    vectors : array or sparse matrix of shape (n_texts, n_features)
-        Rows of unit length, so that products are cosines.
-    groups : array of shape (n_texts,)
-    k : int
-    lonely : bool array of shape (n_texts,), optional
-        Keep only the pairs with one of these texts in them.
-    order : int array of shape (n_texts,), optional
-        All texts, in the order in which ties are decided; that of the rows by default.
-    block : int, optional
-        Texts compared with their group at a time; bounds memory, not the result. The time grows with the square of the
-        largest group.
-
-    Returns
-    -------
-    int array of shape (n_pairs, 2)
-        Each unordered pair once, in order of positions.
-    """
-    vectors = sp.csr_matrix(vectors)
-    keys = []
-    codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
-    order = np.arange(len(codes)) if order is None else order
-    order = order[np.argsort(codes[order], kind="stable")]
-    for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-        if lonely is not None and not lonely[members].any():
-            continue
-        inside = vectors[members]
-        step = max(1, 2**23 // len(members)) if block is None else block
-        for start in range(0, len(members), step):
-            rows = np.arange(start, min(start + step, len(members)))
-            similarity = (inside[rows] @ inside.T).toarray()
-            similarity[np.arange(len(rows)), rows] = -np.inf
-            # Rounded, so that a tie stays one however the products were summed.
-            nearest = np.argsort(-np.round(similarity, 9), axis=1, kind="stable")[:, :k]
-            close = np.take_along_axis(similarity, nearest, axis=1) > 0.0
-            first = np.repeat(members[rows], close.sum(axis=1))
-            second = members[nearest[close]]
-            keys.append(np.minimum(first, second).astype(np.int64) * len(codes) + np.maximum(first, second))
-    merged = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
-    pairs = np.column_stack(np.divmod(merged, max(len(codes), 1))).reshape(-1, 2)
-    return pairs if lonely is None else pairs[lonely[pairs].any(axis=1)]
-
-
-def pair_similarity(vectors: Any, ends: IntArray, *, block: int = 65536) -> FloatArray:
-    """Cosine of the two texts of each pair, shape (n_pairs,); rows of ``vectors`` have unit length."""
-    vectors = sp.csr_matrix(vectors)
-    out = np.empty(len(ends))
-    for start in range(0, len(ends), block):
-        first, second = ends[start : start + block].T
-        out[start : start + block] = np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
-    return out
 
 
 def meta_features(pairs: LinkedPairs, similarity: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
 from accord.links.baselines import ConfidenceWeightedClassifier
+from accord.links.cut import CUTS
 from accord.links.estimator import CollectiveClassifier
 from accord.links.features.stance import window_words
 from accord.links.iterative import IterativeClassifier
@@ -101,7 +102,8 @@ def recipe_rows(seed: int) -> Iterator[tuple[str, CollectiveClassifier]]:
         for beta in betas:
             yield f"{cut}_{beta:g}", CollectiveClassifier(inference=cut, beta=beta, **settings)
     confident = Remembered(ConfidenceWeightedClassifier())
-    yield "mean_field_confident", CollectiveClassifier(**{**settings, "content": confident, "link": confident})
+    settings |= {"content": confident, "link": confident}
+    yield "mean_field_confident", CollectiveClassifier(inference="mean_field", **settings)
 
 
 def paper_recipe(condition: Condition, train: IntArray, test: IntArray, seed: int) -> Outcomes:
@@ -167,5 +169,5 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
 def _beliefs(model: CollectiveClassifier, beliefs: FloatArray, truth: ObjectArray) -> Outcome:
     codes = np.searchsorted(model.classes_, truth)
     told = beliefs[np.arange(len(codes)), codes]
-    graded = model.inference in ("mean_field", "lbp")
+    graded = model.inference not in CUTS
     return Outcome(beliefs.argmax(axis=1) == codes, -np.log(np.clip(told, 1e-12, 1.0)) if graded else None)

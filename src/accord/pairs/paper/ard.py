@@ -17,7 +17,7 @@ _SHORT = 0.99
 
 
 def published_results(fold: Fold, _: Callable[[], FloatArray]) -> Results:
-    """Rows ``gppl_median`` and ``gppl_mlii`` on the published features, and the length-scales of the latter."""
+    """Rows ``gppl_median``, ``gppl_svi`` and ``gppl_mlii`` on the published features, and the last's lengths."""
     corpus, found = fold.corpus, Results()
     other = split(corpus, fold.name, "ling+glove")
     strict, everything, crowd = (other.train(votes) for votes in (corpus.strict, corpus.all, corpus.crowdsample))
@@ -30,6 +30,10 @@ def published_results(fold: Fold, _: Callable[[], FloatArray]) -> Results:
                 found["ard", group] = {"median": float(np.median(ratio)), **short}
         model = published(scales).fit(*everything.xy(), items=everything.items)
         found["rank", f"gppl_{scales}"] = ranking(fold.gold, answers(model, other)[1])
+    model = published("median", "published_svi").fit(*strict.xy(), items=strict.items)
+    found["strict", "gppl_svi"] = classification(fold.test.value, answers(model, other)[0])
+    model = published("median", "published_svi").fit(*everything.xy(), items=everything.items)
+    found["rank", "gppl_svi"] = ranking(fold.gold, answers(model, other)[1])
     p, score = answers(published("median").fit(*crowd.xy(), items=crowd.items), other)
     found["crowd", "gppl_median"] = {**classification(fold.test.value, p), **ranking(fold.gold, score)}
     return found

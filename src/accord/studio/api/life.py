@@ -1,6 +1,6 @@
 """The life of a project: more texts, a pause, an archive, a copy, an end."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Response, UploadFile
 from pydantic import BaseModel, StringConstraints
@@ -9,7 +9,7 @@ from accord.store import projects
 from accord.store.database import Connection
 from accord.studio.api.projects import Name, ProjectAnswer, limited, project_answer
 from accord.studio.context import Access, Owner, Studio
-from accord.studio.limited_work import read
+from accord.studio.limited_work import look, read
 from accord.studio.uploads import received
 from accord.workflows.exchange import Added, add_texts, copy_project, remove_project
 
@@ -98,7 +98,11 @@ async def add_items(
 
     def add() -> Added:
         with received(file, None) as files:
-            options = {"kind": access.project.kind, "form": form or None, "config": None, "drop_bad": drop_bad}
+            options: dict[str, Any] = {"kind": access.project.kind, "form": form or None, "config": None}
+            if chosen := access.project.settings.get("map"):  # columns are taken as in the files before
+                names = {column.column for column in limited(look, files.paths, {}, options).looks}
+                options["uses"] = {column: use for column, use in chosen.items() if column in names}
+            options["drop_bad"] = drop_bad
             found = limited(read, files.paths, dict(access.project.settings), options)
         return add_texts(studio.database, access.project, found, access.person.id)
 

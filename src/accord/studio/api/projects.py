@@ -9,6 +9,8 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Query, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from accord.data.project import Project
+from accord.data.reading.json_stream import decode
+from accord.data.reading.schemas import USES, check_uses
 from accord.errors import InputError
 from accord.store import projects
 from accord.store.database import Connection, UnstorableError
@@ -19,7 +21,7 @@ from accord.studio.limited import FailedError, Limits, run
 from accord.studio.limited_work import look, read
 from accord.studio.uploads import received
 from accord.workflows.collecting.settings import changed_settings
-from accord.workflows.exchange import store_project
+from accord.workflows.exchange import asked_about, store_project
 
 __all__ = ["ProjectAnswer", "limited", "project_answer", "router"]
 
@@ -77,6 +79,8 @@ class ProjectChange(BaseModel):
     deadline: Annotated[str, StringConstraints(max_length=40)] | None = None
     gold_share: Annotated[float, Field(ge=0, le=0.5, allow_inf_nan=False)] | None = None
     gold_feedback: bool | None = None
+    kind: Kind | None = None  # while nobody has judged
+    choices: Labels | None = None  # the labels or aspects of the new kind, with commas between
 
 
 class ItemsAnswer(BaseModel):
@@ -115,6 +119,7 @@ class UploadSent:
     config: UploadFile | None
     kind: str | None
     form: str | None
+    uses: dict[str, str]  # what columns are, as people chose it
     settings: dict[str, Any]
 
 
@@ -127,8 +132,9 @@ def upload_sent(
     aspects: Annotated[Labels, Form()] = "",
     n_ranks: Annotated[int, Form(ge=2, le=20)] = 5,
     several: Annotated[bool, Form()] = False,
+    uses: Annotated[str, Form(alias="map", max_length=100_000)] = "",
 ) -> UploadSent:
-    """The part of the two forms that is about files; labels and aspects separated by commas."""
+    """The part of the two forms that is about files; labels and aspects separated by commas, ``map`` in JSON."""
     settings: dict[str, Any] = {}
     for name, text in (("labels", labels), ("aspects", aspects)):
         named = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
@@ -139,10 +145,21 @@ def upload_sent(
     if kind == "labels":  # of texts that stand alone; the model of rationales learns from labels alone, too
         kind = "rationales"
         settings |= {"plain": True, **({"several": True} if several else {})}
-    return UploadSent(file, config, kind or None, form or None, settings)
+    chosen = decode(uses, dict[str, str], "the choice of columns") if uses else {}
+    return UploadSent(file, config, kind or None, form or None, check_uses(chosen), settings)
 
 
 Upload = Annotated[UploadSent, Depends(upload_sent)]
+
+
+class ColumnAnswer(BaseModel):
+    """How one column of plain tables is taken, and why; ``use`` is empty where it is not used."""
+
+    file: str
+    column: str
+    use: str
+    why: str
+    samples: list[str]
 
 
 class LookAnswer(BaseModel):
@@ -159,6 +176,9 @@ class LookAnswer(BaseModel):
     renamed: dict[str, str]
     unread: list[str]
     lost: dict[str, int]
+    columns: list[ColumnAnswer]
+    uses: list[str]  # what a column can be
+    map: dict[str, str]  # the choice that was applied
 
 
 _READING = Limits(
@@ -180,18 +200,33 @@ def limited(work: Callable[..., Result], *arguments: Any) -> Result:
 @router.post("/uploads/look", responses={401: {}, 403: {}})
 async def look_at_upload(visitor: Creator, studio: Studio, upload: Upload) -> LookAnswer:
     """What a project made of these files would hold; nothing is stored."""
-    return await studio.reading.run(lambda: _look(upload))
+    with studio.database.read() as connection:
+        own = projects.projects_of(connection, visitor.person.id)
+    earlier = [(project.name, project.settings["map"]) for project, _ in own if project.settings.get("map")]
+    return await studio.reading.run(lambda: _look(upload, earlier))
 
 
-def _look(upload: UploadSent) -> LookAnswer:
+def _look(upload: UploadSent, earlier: list[tuple[str, dict[str, str]]]) -> LookAnswer:
     with received(upload.files, upload.config) as files:
-        options = {"kind": upload.kind, "form": upload.form, "config": files.config}
+        options: dict[str, Any] = {
+            "kind": upload.kind,
+            "form": upload.form,
+            "config": files.config,
+            "uses": upload.uses,
+        }
         seen = limited(look, files.paths, upload.settings, options)
+        reasons = [reason.partition(";")[0] for reason in seen.assumed]
+        names = {column.column for column in seen.looks}
+        again = next(((name, uses) for name, uses in earlier if names and set(uses) <= names), None)
+        if again is not None and not upload.uses:
+            options["uses"] = again[1]
+            seen = limited(look, files.paths, upload.settings, options)
+            reasons = [f"the columns are taken as in the project {again[0]}", *reasons]
         # The reasons end with what to type on the command line.
         return LookAnswer(
             kind=seen.kind,
             format=seen.form,
-            reasons=[reason.partition(";")[0] for reason in seen.assumed],
+            reasons=reasons,
             files={Path(path).name: rows for path, _, rows in seen.files},
             counts={name: n for name, n in seen.counts.items() if n},
             conflicts={name: n for name, n in seen.conflicts.items() if n},
@@ -200,6 +235,12 @@ def _look(upload: UploadSent) -> LookAnswer:
             renamed=seen.renamed,
             unread=list(seen.unread),
             lost=seen.lost,
+            columns=[
+                ColumnAnswer(**{**vars(column), "file": Path(column.file).name, "samples": list(column.samples)})
+                for column in seen.looks
+            ],
+            uses=list(USES),
+            map=dict(options["uses"] or {}),
         )
 
 
@@ -217,7 +258,13 @@ async def create_project(
 
     def make() -> ProjectAnswer:
         with received(upload.files, upload.config) as files:
-            options = {"kind": upload.kind, "form": upload.form, "config": files.config, "drop_bad": drop_bad}
+            options = {
+                "kind": upload.kind,
+                "form": upload.form,
+                "config": files.config,
+                "uses": upload.uses,
+                "drop_bad": drop_bad,
+            }
             project = limited(read, files.paths, upload.settings, options)
         return _store(studio, visitor, project, name=name, question=question, guidelines=guidelines)
 
@@ -253,13 +300,25 @@ def get_project(access: Viewer) -> ProjectAnswer:
 def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> ProjectAnswer:
     """Change what a project asks and whom."""
     changed = sent.model_dump(exclude_unset=True)
+    kind, choices = changed.pop("kind", None), changed.pop("choices", None) or ""
     changes = {name: changed.pop(name) for name in ("name", "question", "guidelines") if changed.get(name) is not None}
+    if kind is not None and kind != access.project.kind:
+        changes["kind"] = kind
     fields = sorted({**changes, **changed})
 
     def change(connection: Connection) -> StoredProject | None:
         if changed:
             stored = projects.get_project(connection, access.project.id) or access.project
             changes["settings"] = changed_settings(connection, stored, changed)
+        if "kind" in changes:
+            _, n_answers = projects.count_rows(connection, [access.project.id])[access.project.id]
+            if n_answers:
+                raise InputError(
+                    f"the kind can be changed before the first judgement; there are {n_answers:,}. Make a new project."
+                )
+            settings = changes.get("settings", access.project.settings)
+            named = [part.strip() for part in choices.split(",") if part.strip()]
+            changes["settings"] = {**settings, **asked_about(kind, named, settings)}
         if changes:
             projects.change_project(connection, access.project.id, **changes)
             projects.note(connection, access.project.id, access.person.id, "project changed", fields=fields)

@@ -11,10 +11,15 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
+from accord.data.tables import plain
+from accord.errors import InputError
 from accord.store import judgements as kept
 from accord.store.questions import count_open
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Key, Owner, Reading, Studio, Viewer
+from accord.studio.limited import FailedError, Limits, run
+from accord.studio.limited_work import evaluate_project
+from accord.studio.pages.evaluation import evaluation_fragment
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
 
@@ -66,6 +71,43 @@ def results(
     )
 
 
+class EvaluationAnswer(BaseModel):
+    """How good the model is on a project's own judgements, beside simpler ones; intervals of 95 %."""
+
+    sentence: str
+    notes: list[str]
+    rows: list[dict[str, Any]]
+    curve: list[dict[str, Any]]
+    html: str  # the same as a piece of a page
+
+
+_EVALUATING = Limits(
+    seconds=900.0, megabytes=2048, cure="Use 'accord export' and 'accord evaluate' on the command line.", nice=10
+)
+
+
+@router.post("/evaluation", responses={401: {}, 403: {}, 404: {}})
+async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
+    """Cross-validate the model on what was judged; may take minutes."""
+
+    def work() -> EvaluationAnswer:
+        with studio.database.read() as connection:
+            project = project_of(connection, access.project)
+        try:
+            found = run(evaluate_project, project, limits=_EVALUATING)
+        except FailedError as error:
+            raise InputError(f"the project could not be evaluated: {error}") from None
+        return EvaluationAnswer(
+            sentence=found.sentence,
+            notes=list(found.notes),
+            rows=plain(found.rows.to_dict("records")),
+            curve=plain(found.curve.to_dict("records")),
+            html=evaluation_fragment(found),
+        )
+
+    return await studio.evaluating.run(work)
+
+
 class LiveAnswer(BaseModel):
     """What changes by itself: the state of the project, the own answers and, for those who see results, the model's.
 
@@ -84,8 +126,8 @@ class LiveAnswer(BaseModel):
     queue: int | None = None
 
 
-@router.get("/live", responses={304: {}, 401: {}, 404: {}})
-def live(access: Viewer, studio: Studio, request: Request, response: Response) -> LiveAnswer | None:
+@router.get("/live", response_model=LiveAnswer, responses={304: {}, 401: {}, 404: {}})
+def live(access: Viewer, studio: Studio, request: Request, response: Response) -> LiveAnswer | Response:
     """What changes by itself, to be asked often: with ``If-None-Match`` nothing is sent where all is as before."""
     project = access.project.id
     with studio.database.read() as connection:
@@ -103,9 +145,7 @@ def live(access: Viewer, studio: Studio, request: Request, response: Response) -
                 answer.queue = count_open(connection, [project]).get(project, 0)
     tag = f'"{hashlib.sha256(answer.model_dump_json().encode()).hexdigest()[:24]}"'
     if request.headers.get("if-none-match") == tag:
-        response.status_code = 304
-        response.headers["etag"] = tag
-        return None
+        return Response(status_code=304, headers={"etag": tag})
     response.headers.update({"etag": tag, "cache-control": "no-cache"})
     return answer
 

@@ -42,7 +42,7 @@ class Comment:
 
 @dataclass(frozen=True)
 class Thread:
-    """A thread: its question and comments, and its place among the threads."""
+    """A thread: its question and comments, and the place of its last text in the project."""
 
     position: int
     question: str
@@ -80,23 +80,20 @@ def judge(
 
 
 def _next_thread(connection: Connection, access: Access, after: int, comment: int | None) -> Thread:
-    """The first thread after position ``after`` with something left to label, or that of a comment."""
+    """The first thread behind place ``after`` of the texts with something left to label, or that of a comment."""
     project_id = access.project.id
-    given = kept.labels_of(connection, project_id, access.person.id)
-    threads = projects.threads_of(connection, project_id)
-    names = list(threads)
+    name = None
     if comment is not None:
-        for place, name in enumerate(names):
-            if comment in threads[name]:
-                return _thread(connection, access, place, name, given)
-    for place in [*range(after + 1, len(names)), *range(min(after + 1, len(names)))]:
-        if any(key not in given for key in threads[names[place]]):
-            return _thread(connection, access, place, names[place], given)
-    return Thread(-1, "", [])
+        item = projects.get_item(connection, project_id, comment)
+        name = item.group_id if item else None
+    if name is None:
+        name = kept.unlabelled_thread(connection, project_id, access.person.id, after=after)
+    return Thread(-1, "", []) if name is None else _thread(connection, access, name)
 
 
-def _thread(connection: Connection, access: Access, place: int, name: str, given: dict[int, str]) -> Thread:
+def _thread(connection: Connection, access: Access, name: str) -> Thread:
     found, _ = projects.find_items(connection, access.project.id, group_id=name, limit=None)
+    given = kept.labels_of(connection, access.project.id, access.person.id, [item.key for item in found])
     # What the model says must not sway a judge who is blind.
     said = results_of(connection, access.project.id, [item.key for item in found]) if access.sees_results else {}
     depth: dict[str, int] = {name: -1}
@@ -116,7 +113,7 @@ def _thread(connection: Connection, access: Access, place: int, name: str, given
                 _suggestion(said.get(item.key)),
             )
         )
-    return Thread(place, question, comments)
+    return Thread(found[-1].position, question, comments)
 
 
 def _suggestion(row: dict[str, Any] | None) -> str | None:

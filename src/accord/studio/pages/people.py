@@ -1,5 +1,8 @@
 """The owner's pages: people, settings and export."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
@@ -38,13 +41,16 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
     if scores is None:
         overall = WAITING
     overall = failure_sentence(failure, is_owner=True) or overall
-    table = [_row(person) for person in found]
+    voters = scores.result.get("summary", {}).get("voters", []) if scores else []
+    rates = {row["annotator"]: row for row in voters}
+    table = [_row(person, rates.get(person.name)) for person in found]
     return render(
         request,
         "people.html",
         access=access,
         here="people",
         table=table,
+        rated=bool(rates),
         members=members,
         invites=invites,
         names={person.id: person.name for person, _ in members},
@@ -61,7 +67,13 @@ def _percent(share: float | None, low: float | None, high: float | None, n: int)
     return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f}, n = {n})"
 
 
-def _row(person: Annotator) -> dict[str, object]:
+def _rate(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "–"
+    return f"{100 * found['error']:.0f} % ({100 * found['low']:.0f}–{100 * found['high']:.0f})"
+
+
+def _row(person: Annotator, rate: Mapping[str, Any] | None) -> dict[str, object]:
     notes = []
     if person.high is not None and person.high < 0.5:
         notes.append("agrees less than by half")
@@ -74,6 +86,7 @@ def _row(person: Annotator) -> dict[str, object]:
         "n": person.n_answers,
         "agreement": _percent(person.agreement, person.low, person.high, person.n_shared),
         "left": _percent(person.left_share, person.left_low, person.left_high, person.n_sided),
+        "rate": _rate(rate),
         "time": "–" if person.median_ms is None else f"{person.median_ms / 1000:.1f} s",
         "note": ", ".join(notes),
     }

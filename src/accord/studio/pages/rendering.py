@@ -14,7 +14,7 @@ from accord.data.formats.registry import format_names, format_of
 from accord.store.scores import Failure
 from accord.studio.context import Access, Visitor, studio_of
 
-__all__ = ["WAITING", "ago", "failure_sentence", "interval_svg", "pager", "render", "share_svg", "titles"]
+__all__ = ["WAITING", "ago", "failure_sentence", "fragment", "interval_svg", "pager", "render", "share_svg", "titles"]
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("accord.studio", "templates"),
@@ -23,6 +23,11 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+
+def fragment(template: str, **context: Any) -> str:
+    """A piece of a page."""
+    return _ENVIRONMENT.get_template(template).render(**context)
 
 
 def render(

@@ -214,6 +214,8 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     for name in ("p_best", "probability"):
         if row.get(name) is not None:
             facts[name] = _percent(row[name])
+    if row.get("given"):  # a person said so: the model has nothing to be sure of
+        facts.pop("probability", None)
     for aspect, found in (row.get("aspects") or {}).items():
         facts[aspect] = _score(found)
     facts.pop("aspects", None)

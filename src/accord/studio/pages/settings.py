@@ -6,6 +6,7 @@ from fastapi.responses import HTMLResponse
 from accord.store import people, projects
 from accord.studio.context import Owner, Studio
 from accord.studio.pages.rendering import render
+from accord.typing import KINDS
 from accord.workflows.collecting.settings import COLOURS, looks_of
 
 __all__ = ["router"]
@@ -35,5 +36,6 @@ def settings(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         states=_STATES,
         n_texts=n_texts,
         n_answers=n_answers,
+        kinds=KINDS,
         n_members=len(members),
     )

@@ -9,7 +9,7 @@ from accord.evaluation.metrics import average_precision
 from accord.evaluation.tables import Row
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["Outcome", "joined_outcomes", "mean_outcome", "mrr_row", "ratio_row", "score_rows"]
+__all__ = ["Outcome", "joined_outcomes", "macro_row", "mean_outcome", "mrr_row", "ratio_row", "score_rows"]
 
 _N_DRAWS = 1000
 _N_BINS = 10
@@ -114,6 +114,23 @@ def score_rows(
         value, low, high = _interval(100.0 * samples)
         rows.append(Row(table, row, metric, paper.get(metric), value, low, high, n_threads))
     return rows
+
+
+def macro_row(table: str, row: str, thread: IntArray, truth: AnyArray, predicted: AnyArray) -> Row:
+    """F1 of each label, averaged over the labels that occur, in percent."""
+    draws = _draws(int(thread.max()) + 1)
+
+    def total(mask: AnyArray) -> FloatArray:
+        return draws @ _by_thread(thread, np.asarray(mask, dtype=np.float64))
+
+    labels = np.unique(np.asarray(truth).astype(str))
+    truth, predicted = np.asarray(truth).astype(str), np.asarray(predicted).astype(str)
+    each = [
+        2 * total((truth == k) & (predicted == k)) / np.maximum(total(truth == k) + total(predicted == k), 1.0)
+        for k in labels
+    ]
+    value, low, high = _interval(100.0 * np.mean(each, axis=0))
+    return Row(table, row, "macro_f1", None, value, low, high, draws.shape[1])
 
 
 def mrr_row(table: str, row: str, outcome: Outcome, *, all_threads: bool = False) -> Row:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,23 +21,36 @@ from accord.evaluation.splits import group_folds
 from accord.evaluation.tables import Paper, Row
 from accord.texts.cache import default_cache_dir
 from accord.threads import ThreadClassifier
+from accord.threads.estimator import DECODERS
 from accord.threads.features.edges import ThreadEdges
 from accord.threads.features.table import ThreadFeatures
-from accord.threads.paper.scores import Outcome, joined_outcomes, mean_outcome, mrr_row, ratio_row, score_rows
+from accord.threads.models import APART
+from accord.threads.paper.picture import draw_thread
+from accord.threads.paper.scores import (
+    Outcome,
+    joined_outcomes,
+    macro_row,
+    mean_outcome,
+    mrr_row,
+    ratio_row,
+    score_rows,
+)
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray, Progress
 
 __all__ = ["PAPER", "ROWS", "reproduce"]
 
-# Figures of [JMN16], Tables 1 and 3: P, R, F1, accuracy.
+# Figures of [JMN16], Tables 1 to 3: P, R, F1, accuracy.
 PRINTED: dict[str, tuple[float, float, float, float]] = {
     "majority": (50.5, 100.0, 67.1, 50.5),
     "icc_me": (75.1, 85.8, 80.1, 78.5),
     "icc_perc": (76.6, 82.4, 79.4, 78.4),
     "li_me_gc": (77.4, 83.6, 80.4, 79.4),
+    "li_me_ilp": (77.0, 83.5, 80.2, 79.1),  # Table 2, of an earlier paper
     "li_me_lbp": (76.4, 84.6, 80.3, 79.1),
     "joint_me_lbp": (76.1, 84.4, 80.0, 78.7),
     "joint_perc_lbp": (77.1, 74.5, 75.8, 76.0),
     "fccrf": (77.3, 86.2, 81.5, 80.5),
+    "fccrf_sgd": (77.3, 86.2, 81.5, 80.5),  # the paper's own optimiser
     "fccrf_bias": (77.2, 86.0, 81.4, 80.1),
     "fccrf_4c": (78.8, 79.7, 79.3, 79.0),
     "lccrf_1": (76.1, 83.2, 79.4, 78.3),
@@ -52,10 +66,12 @@ ROWS: dict[str, dict[str, Any]] = {
     "icc_me": {"model": "local", **_NODES},
     "icc_perc": {"model": "local", "learner": "voted", "n_epochs": 2},
     "li_me_gc": {"model": "local+cut", **_APART},
+    "li_me_ilp": {"model": "local+ilp", **_APART},
     "li_me_lbp": {"model": "local+lbp", **_APART},
     "joint_me_lbp": {"model": "joint", "learner": "sgd", "n_epochs": 3, **_PAIRS},
     "joint_perc_lbp": {"model": "joint", "learner": "averaged", "n_epochs": 3, **_PAIRS},
     "fccrf": _PAIRS,
+    "fccrf_sgd": {"learner": "sgd", "n_epochs": 3, **_PAIRS},
     "fccrf_bias": {"edges": "bias", **_JOINT},
     "fccrf_4c": {**_PAIRS, "edges": "full"},
     "lccrf_1": {"model": "chain", **_PAIRS, "edges": "full", "edge_scale": "none"},
@@ -73,6 +89,7 @@ JOINT = (*CRFS, "li_me_lbp", "li_me_gc")
 SHIPPED = "default"  # the classifier as it comes, from texts
 MEAN = "joint_mean"  # the mean probability of all CRFS
 GIVEN = (0, 1, 2, 3)
+_DRAWN = 8  # comments of the thread that is drawn
 N_DRAWS = 5
 _LENGTHS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 10**6))
 
@@ -99,6 +116,17 @@ def binary(threads: Threads) -> Threads:
     """Good against all the rest."""
     assert threads.labels is not None  # all parts of the corpus are labelled
     return replace(threads, labels=np.where(threads.labels == "Good", "Good", "Bad").astype(object))
+
+
+def three_labels(threads: Threads) -> Threads:
+    """Good, Potential, and Bad for all the rest, as SemEval 2015 scored them."""
+    assert threads.labels is not None  # see binary
+    kept = np.isin(threads.labels, ["Good", "Potential"])
+    return replace(threads, labels=np.where(kept, threads.labels, "Bad").astype(object))
+
+
+def _own_labels(threads: Threads) -> Threads:
+    return threads
 
 
 def joined(parts: Sequence[Threads]) -> Threads:
@@ -129,16 +157,16 @@ def fitted(settings: Mapping[str, Any], data: Features) -> ThreadClassifier:
     return ThreadClassifier(**settings).fit(data.X, data.y, groups=data.thread, edges=data.edges)
 
 
-def decoded(model: ThreadClassifier) -> ThreadClassifier:
-    """A model trained for ``local+lbp``, with its labels by graph cut."""
-    return copy(model).set_params(model="local+cut")
+def decoded(model: ThreadClassifier, how: str) -> ThreadClassifier:
+    """A model whose node and edge classifiers were trained apart, with its labels by another of these models."""
+    return copy(model).set_params(model=how)
 
 
 def outcome(model: ThreadClassifier, data: Features, known: AnyArray | None = None) -> Outcome:
     """What a model says of comments."""
     given: dict[str, Any] = {"groups": data.thread, "edges": data.edges, "known": known}
     p = model.predict_proba(data.X, **given)[:, model.classes_.tolist().index("Good")]
-    said = np.asarray(model.predict(data.X, **given) == "Good") if model.model == "local+cut" else p > 0.5
+    said = np.asarray(model.predict(data.X, **given) == "Good") if model.model in DECODERS else p > 0.5
     return Outcome(data.thread, data.truth, said.astype(np.int64), p)
 
 
@@ -162,7 +190,8 @@ class Experiment:
         self.n_folds = 3 if quick else 5
         self.n_rounds = 1000 if quick else 10_000
         train = joined([cqa.load("2015/train"), cqa.load("2015/dev")])
-        self.train = binary(self.some(train))
+        self.finer = self.some(train)  # six labels
+        self.train = binary(self.finer)
         self.test = binary(cqa.load("2015/test"))
         self.vectors = cqa.vectors()
         self.fold = group_folds(np.arange(self.train.n_threads), n_folds=self.n_folds, random_state=0)
@@ -213,7 +242,7 @@ class Experiment:
                 self.note(f"{name}: cross-validation of {row}")
                 # The graph cut decodes what belief propagation was trained for.
                 models = (
-                    [decoded(model) for model in models]
+                    [decoded(model, "local+cut") for model in models]
                     if row == "li_me_gc"
                     else [fitted(settings, train) for train, _ in sets]
                 )
@@ -239,9 +268,15 @@ class Experiment:
         train, test = self.whole(name)
         majority = Outcome(test.thread, test.truth, np.ones(len(test.y), dtype=np.int64), np.full(len(test.y), 0.5))
         outcomes = {"majority": majority}
+        models: dict[str, ThreadClassifier] = {}
         for row, settings in chosen.items():
             self.note(f"{name}: {row}")
-            outcomes[row] = outcome(fitted(settings, train), test)
+            # Models whose parts are trained apart differ only in how they label.
+            apart = next((model for model in models.values() if model.model in APART), None)
+            how = settings.get("model")
+            models[row] = decoded(apart, how) if apart is not None and how in APART else fitted(settings, train)
+            outcomes[row] = outcome(models[row], test)
+        rows += pair_rows(name, models["li_me_lbp"], test)
         outcomes[MEAN] = mean_outcome([outcomes[row] for row in CRFS])
         outcomes["chosen"] = (
             outcomes[MEAN] if winner == MEAN else outcome(fitted({**chosen[winner], "calibrate": True}, train), test)
@@ -271,6 +306,24 @@ class Experiment:
             rows += score_rows("shipped", row, outcome(fit, test))
             for k, found in enumerate(outcomes_given(fit, test)):
                 rows.append(ratio_row("shipped", f"{row}@{k}", "accuracy", *_pooled([found])))
+        return rows
+
+    def more_labels(self) -> list[Row]:
+        """The classifier as it comes with the three labels of the task of 2015, and with all six.
+
+        ``majority`` gives every comment the label that most have.
+        """
+        raw = cqa.load("2015/test")
+        rows = []
+        for k, labels_of in ((3, three_labels), (6, _own_labels)):
+            self.note(f"labels: {k}")
+            train, truth = labels_of(self.finer), np.asarray(labels_of(raw).labels)
+            test = raw.to_table().drop(columns="label")
+            said = ThreadClassifier(cache_dir=str(default_cache_dir())).fit(train).predict(test)
+            most = pd.Series(train.labels).mode()[0]
+            for row, own in (("default", said), ("majority", np.full(len(said), most))):
+                rows.append(ratio_row("labels", f"{row}@{k}", "accuracy", raw.thread_of, (own == truth).astype(float)))
+                rows.append(macro_row("labels", f"{row}@{k}", raw.thread_of, truth, own))
         return rows
 
     def p_value(self, table: str, row: str, local: Outcome, other: Outcome) -> Row:
@@ -360,6 +413,15 @@ def _pooled(folds: Sequence[Outcome]) -> tuple[IntArray, FloatArray]:
     return np.unique(unit, return_inverse=True)[1], np.concatenate([found.right for found in folds])
 
 
+def pair_rows(table: str, model: ThreadClassifier, data: Features) -> list[Row]:
+    """How often the edge classifier by itself tells whether two comments of a thread have equal labels."""
+    posed = model._pose(data.X, data.thread, edges=data.edges)
+    graphs, truth = posed.graphs, data.truth[posed.rows.order]
+    same = truth[graphs.edges[:, 0]] == truth[graphs.edges[:, 1]]
+    right = ((graphs.edge_scores > 0) == same).astype(np.float64)
+    return [ratio_row(table, "pairs", "accuracy", graphs.edge_graph.astype(np.int64), right)]
+
+
 def length_rows(outcomes: Mapping[str, Outcome]) -> list[Row]:
     """Accuracy by the length of the thread."""
     rows = []
@@ -375,10 +437,15 @@ def length_rows(outcomes: Mapping[str, Outcome]) -> list[Row]:
 
 
 def error_rows(outcomes: Mapping[str, Outcome]) -> list[Row]:
-    """Section 5.2: how often local, inference and joint model disagree, in threads of two comments or more."""
+    """Section 5.2: how often local, inference and joint model are right and disagree, in threads of two or more."""
     pairs = {"local_inference": ("icc_me", "li_me_gc", 6.0), "local_joint": ("icc_me", "fccrf", 9.9)}
     pairs["inference_joint"] = ("li_me_gc", "fccrf", 8.8)
     rows = []
+    for name, row, figure in (("local", "icc_me", 78.7), ("inference", "li_me_gc", 79.1), ("joint", "fccrf", 80.4)):
+        found = outcomes[row]
+        inside = np.bincount(found.thread)[found.thread] >= 2
+        thread = np.unique(found.thread[inside], return_inverse=True)[1]
+        rows.append(ratio_row("errors", name, "accuracy", thread, found.right[inside], paper=figure))
     for name, (first, second, paper) in pairs.items():
         a, b = outcomes[first], outcomes[second]
         inside = np.bincount(a.thread)[a.thread] >= 2
@@ -389,7 +456,7 @@ def error_rows(outcomes: Mapping[str, Outcome]) -> list[Row]:
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """The tables ``text``, ``paper``, ``full``, ``given``, ``shipped``, ``2016``, ``length`` and ``errors``.
+    """The tables ``text``, ``paper``, ``full``, ``given``, ``shipped``, ``labels``, ``2016``, ``length``, ``errors``.
 
     Everything runs in this process; ``workers`` is not looked at.
     ``quick`` trains on 250 threads of a year and gives labels to the nodes of ``text`` and ``paper`` only.
@@ -411,8 +478,18 @@ PARTS: dict[str, Callable[[Experiment], list[Row]]] = {
         row for name in ("text", "paper", "full")[: 2 if run.quick else 3] for row in run.given(name)
     ],
     "shipped": Experiment.shipped,
+    "labels": Experiment.more_labels,
     "2016": Experiment.year_2016,
 }
 
 
-PAPER = Paper(reproduce)
+def draw_figures(rows: Sequence[Row], folder: str | Path) -> list[Path]:
+    """One test thread of eight comments, with the evidence of each comment and the pulls between them."""
+    train, test = binary(cqa.load("2015/train")).subset(np.arange(300)), binary(cqa.load("2015/test"))
+    one = test.subset(np.flatnonzero(np.diff(test.offsets) == _DRAWN)[:1])
+    model = ThreadClassifier(features="text", **ROWS["fccrf"]).fit(train)
+    reasons, p = model.explain(one, label="Good"), model.predict_proba(one)[:, model.classes_.tolist().index("Good")]
+    return [draw_thread(reasons, p, Path(folder) / "threads.svg", title=str(one.thread_ids[0]))]
+
+
+PAPER = Paper(reproduce, draw_figures=draw_figures)

@@ -378,7 +378,13 @@ def _gold_question(
     found = gold.unasked(connection, project.id, person_id)
     if found is None:
         return None
-    row = {"item": found.item, "other": found.other, "strategy": "gold", "propensity": None, "model_version": 0}
+    row: dict[str, Any] = {
+        "item": found.item,
+        "other": found.other,
+        "strategy": "gold",
+        "propensity": None,
+        "model_version": 0,
+    }
     return Question(questions.hold(connection, project.id, person_id, row, first=True), **row)
 
 

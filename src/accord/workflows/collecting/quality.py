@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from accord.data.project import Project
 from accord.errors import InputError
@@ -19,7 +21,7 @@ from accord.workflows.agree import agree, answer_table
 __all__ = ["ADJUDICATION", "quality", "settled", "started_questions"]
 
 ADJUDICATION = "adjudication"  # the source of answers by which owners settle a disagreement
-_MOST_CONFLICTS, _MOST_SKIPPED, _MOST_PEOPLE = 200, 20, 12
+_MOST_CONFLICTS, _MOST_SKIPPED, _MOST_PEOPLE, _MOST_DRAWN = 200, 20, 12, 40
 _PAUSE = 600.0  # seconds after which somebody is taken to have paused
 _MOST_ANSWERS = 50_000  # newest answers from which agreement is estimated
 
@@ -37,6 +39,7 @@ def quality(project: Project, gold: Sequence[Mapping[str, Any]] = ()) -> dict[st
         "conflicts": _conflicts(answers, project),
         "overlap": _overlap(answers),
         "days": _days(frame[by_people]),
+        "graph": _graph(frame[by_people]) if project.kind == "pairs" else {},
         "pace": _pace(frame[by_people]),
         "gold": _gold(frame[by_people], gold),
     }
@@ -95,13 +98,13 @@ def _conflicts(answers: pd.DataFrame, project: Project) -> list[dict[str, Any]]:
     last = answers.drop_duplicates(["what", "who", "question"], keep="last")
     counts = last.groupby(["what", "question", "answer"], sort=False).size().rename("n").reset_index()
     mixed = counts.groupby(["what", "question"])["answer"].transform("size") > 1
-    n_values = counts.groupby("what")["answer"].nunique()
-    found = []
+    n_values = {str(what): n for what, n in counts.groupby("what")["answer"].nunique().items()}
+    found: list[dict[str, Any]] = []
     for (what, question), rows in counts[mixed].groupby(["what", "question"], sort=False):
         given = dict(zip(rows["answer"], rows["n"], strict=True))
         first, _, second = str(question).partition("\0")
         aspect = str(what).removeprefix("score: ") if str(what).startswith("score: ") else None
-        k = 3 if what == "votes" else int(n_values[what])
+        k = 3 if what == "votes" else int(n_values[str(what)])
         found.append(
             {
                 "item_id": first,
@@ -139,10 +142,34 @@ def _days(frame: pd.DataFrame) -> list[list[Any]]:
     return [[str(day), int(n)] for day, n in days.tail(183).items()]
 
 
+def _graph(frame: pd.DataFrame) -> dict[str, Any]:
+    """The texts that were compared most, which of them with which how often, and how many parts all votes make."""
+    votes = frame[frame["kind"] == "pair"]
+    if votes.empty:
+        return {}
+    codes, names = pd.factorize(pd.concat([votes["item_id"], votes["other_id"]]).astype(str))
+    a, b = codes[: len(votes)], codes[len(votes) :]
+    joined = coo_matrix((np.ones(len(a)), (a, b)), shape=(len(names), len(names)))
+    n_parts, part = connected_components(joined, directed=False)
+    shown = np.sort(np.argsort(-np.bincount(codes), kind="stable")[:_MOST_DRAWN])
+    shown = shown[np.argsort(part[shown], kind="stable")]
+    place = {int(code): i for i, code in enumerate(shown)}
+    weights: dict[tuple[int, int], int] = {}
+    for first, second in zip(a.tolist(), b.tolist(), strict=True):
+        if first in place and second in place:
+            key = (min(place[first], place[second]), max(place[first], place[second]))
+            weights[key] = weights.get(key, 0) + 1
+    return {
+        "nodes": [[str(names[code]), int(part[code])] for code in shown],
+        "edges": [[first, second, n] for (first, second), n in weights.items()],
+        "n_parts": int(n_parts),
+    }
+
+
 def _pace(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Answers of each person, when the last one came, and how many an hour of judging, pauses left out."""
     named = frame[frame["annotator_id"].notna() & frame["created_at"].notna()]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for who, own in named.groupby("annotator_id", sort=True):
         moments = pd.to_datetime(own["created_at"], utc=True, format="ISO8601").drop_duplicates().sort_values()
         gaps = moments.diff().dt.total_seconds().dropna()

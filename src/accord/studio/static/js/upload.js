@@ -5,23 +5,49 @@ const form = document.querySelector("form[data-api='/api/projects']");
 const report = document.getElementById("look");
 const dropBad = document.getElementById("drop-bad");
 const kind = document.getElementById("kind");
+const chosen = new Map(); // what people say that columns are
 let looks = 0;
 
 const NAMES = { items: "texts", pair: "votes", label: "labels", score: "scores", span: "highlights", links: "links", people: "people" };
 const number = (n) => n.toLocaleString("en");
 
+// Each column, what it is taken for and why; a select says otherwise.
+function columns(seen) {
+  const row = (column) => {
+    const choice = element("select", { "aria-label": `What is ${column.column}?` },
+      element("option", { value: "" }, column.use || "not used"),
+      ...seen.uses.map((use) => element("option", { value: use }, use)));
+    choice.value = (seen.map[column.column] ?? "").split(":")[0];
+    choice.addEventListener("change", () => {
+      if (choice.value) chosen.set(column.column, choice.value);
+      else chosen.delete(column.column);
+      form.elements.map.value = JSON.stringify(Object.fromEntries(chosen));
+      look();
+    });
+    return element("tr", column.use ? {} : { class: "unused" },
+      element("th", { scope: "row" }, column.column), element("td", {}, choice),
+      element("td", {}, column.why || "its name"), element("td", {}, column.samples.join(" · ")));
+  };
+  const head = ["Column", "Taken as", "Because of", "Such as"].map((name) => element("th", { scope: "col" }, name));
+  return element("div", { class: "scroll" }, element("table", { class: "columns" },
+    element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...seen.columns.map(row))));
+}
+
 function show(seen) {
   const counts = Object.entries(seen.counts).map(([name, n]) => `${number(n)} ${NAMES[name] ?? name}`);
   const lines = [
     ...seen.reasons,
-    ...Object.entries(seen.renamed).map(([theirs, ours]) => `the column ${theirs} is read as ${ours}`),
-    ...seen.unread.map((name) => `the column ${name} is not read`),
     ...Object.entries(seen.conflicts).map(([what, n]) => `${what} by the same person: ${number(n)}`),
     ...Object.entries(seen.lost).map(([what, n]) => `${what}: ${number(n)}`),
   ];
   const bad = Object.entries(seen.dropped);
+  for (const [column, use] of Object.entries(seen.map)) chosen.set(column, use);
+  form.elements.map.value = JSON.stringify(Object.fromEntries(chosen));
+  const unused = seen.columns.filter((column) => !column.use).map((column) => column.column);
   report.replaceChildren(
     element("strong", {}, counts.join(", ") || "Nothing to read"),
+    ...(unused.length ? [element("p", { class: "loud" }, `Not used: ${unused.join(", ")}.`)] : []),
+    ...(seen.columns.length ? [columns(seen)] : []),
     element("ul", {}, ...lines.map((line) => element("li", {}, line))),
   );
   if (bad.length) {
@@ -57,6 +83,8 @@ async function look() {
 const name = form.elements.name;
 form.elements.file.addEventListener("change", () => {
   const first = form.elements.file.files[0];
+  chosen.clear();
+  form.elements.map.value = "";
   if (first && !name.value) name.value = first.name.replace(/\.[^.]*$/, "").slice(0, 200);
 });
 for (const field of ["file", "config", "format", "kind", "labels", "aspects", "n_ranks"])
