@@ -54,7 +54,9 @@ def test_the_sampler_agrees_with_the_weighted_prior(monkeypatch, way):
         monkeypatch.setattr(anchored, "_CG_TOLERANCE", 1e-8)
     votes = some_votes(3, 20, [0], n_covariates=1, tie=0.0)
     mean, std, share, slope = weighted_prior(votes)
-    drawn = draw_anchored(votes, n_draws=3000, burn_in=300, learn_rates=False, rng=np.random.default_rng(0))
+    drawn = draw_anchored(
+        votes, n_draws=3000 if way == "cholesky" else 2000, burn_in=300, learn_rates=False, rng=np.random.default_rng(0)
+    )
     apart = drawn.scores - drawn.scores.mean(axis=1, keepdims=True)
     assert_allclose(apart.mean(axis=0), mean, atol=0.1)
     assert_allclose(apart.std(axis=0), std, rtol=0.12)
@@ -67,11 +69,11 @@ def test_both_ways_of_drawing_agree_with_ties_families_and_random_answers(monkey
     found = []
     for most in (10_000, 0):
         monkeypatch.setattr(anchored, "_MOST_DENSE", most)
-        found.append(draw_anchored(votes, n_draws=1200, burn_in=200, rng=np.random.default_rng(most)))
+        found.append(draw_anchored(votes, n_draws=800, burn_in=200, rng=np.random.default_rng(most)))
     one, other = found
     apart = [drawn.scores - drawn.scores.mean(axis=1, keepdims=True) for drawn in found]
     assert_allclose(apart[0].mean(axis=0), apart[1].mean(axis=0), atol=0.2)
-    assert_allclose(one.slopes.mean(axis=0), other.slopes.mean(axis=0), atol=0.05)
+    assert_allclose(one.slopes.mean(axis=0), other.slopes.mean(axis=0), atol=0.07)
     assert_allclose(one.margins.mean(axis=0), other.margins.mean(axis=0), atol=0.05)
     assert one.spreads.shape[1] == 1 + 5  # scores; all judges, one family of two, three judges alone
 

@@ -32,7 +32,8 @@ def made_by(url, revision):
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-        for statement in (PEOPLE, project, MEMBER):
+        owner = "UPDATE people SET may_create = true" if revision >= "0006" else "SELECT 1"  # as that version did
+        for statement in (PEOPLE, project, MEMBER, owner):
             connection.execute(text(statement.replace(":", "\\:")))
         for key in (1, 2):
             connection.execute(text(ITEM), {"key": key, "name": f"a{key}"})

@@ -100,6 +100,8 @@ def rank(
         stable = {name: value for name, value in asdict(state).items() if value != inf}
         learnt = rankings[0].learnt
         judged = {"judges": records(learnt.judges), "slopes": records(learnt.slopes)} if len(learnt.judges) else {}
+        if beside is not None:
+            judged |= {"controlled": records(beside.table), "coefficients": records(beside.coefficients)}
         print_json({"kind": "pairs", "groups": groups, **judged, "stability": stable, "report": report and str(report)})
     else:
         for each in rankings:
