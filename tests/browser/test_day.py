@@ -120,6 +120,7 @@ def test_a_day_of_a_team(browser, place, tmp_path):
 
     for _ in range(3):
         for who in (0, 2, 3, 4):
+            pages[who].goto(f"{home}/judge")  # what somebody else held may be free now
             judge_until(pages[who], N_TEXTS, answers, who)
     for who in (0, 2, 3, 4):
         pages[who].wait_for_function(EMPTY)

@@ -55,6 +55,14 @@ def test_each_text_is_asked_of_as_many_people_as_wanted_and_of_no_more(studio, i
     assert all(ask(client, project)["done"] for client in clients)
 
 
+def test_what_a_removed_person_was_asked_is_asked_of_others_at_once(studio):
+    project, owner, clients, judges = team(studio, 2, n_texts=1)
+    held = ask(clients[0], project)
+    assert ask(clients[1], project)["done"] or ask(clients[1], project)["texts"] == held["texts"]
+    assert owner.delete(f"/api/projects/{project}/members/{judges[0].id}").status_code == 204
+    assert ask(clients[1], project)["texts"] == held["texts"]
+
+
 def test_a_disagreement_is_listed_settled_with_a_reason_and_learnt(studio):
     project, owner, clients, _ = team(studio, 3)
     items = owner.get(f"/api/projects/{project}/items").json()["items"]
