@@ -62,6 +62,7 @@ if not (os.environ.get("READTHEDOCS") or os.environ.get("ACCORD_DOCS_LINKS") == 
 _OUTSIDE = "numpy|np|scipy|pandas|pd|sklearn|pyarrow|pa|distributed|joblib|collections|typing|pathlib"
 _BUILT_IN = "Exception|ValueError|UserWarning|ImportError|LookupError|object|None|property"
 nitpick_ignore_regex = [(r"py:.*", rf"({_OUTSIDE})\..*"), (r"py:(class|exc|obj)", rf"({_BUILT_IN})")]
+nitpick_ignore_regex += [(r"py:(mod|data)", r"accord\..*")]  # modules and constants have no pages
 
 # The gallery: scripts that are run when the pages are built.
 sphinx_gallery_conf = {

@@ -19,6 +19,7 @@ from accord.aspects.field import (
 )
 from accord.aspects.field_fit import aspect_crf_loss, crf_scores, fit_aspect_crf, whitened, whitening
 from accord.engines.numerics import normalise_log
+from accord.errors import InputError
 
 
 def enumerate_states(nodes, pairs, equal):
@@ -261,3 +262,10 @@ def test_end_to_end_training_beats_a_constant_and_takes_missing_scores():
     assert_allclose(dense.pair_scores, fitted.pair_scores, atol=1e-6)
     guess = 1 + aspect_graph(nodes, fitted.pair_scores).nodes.argmax(axis=2)
     assert (guess == ranks[400:]).mean() > 0.8
+
+
+@pytest.mark.parametrize("score", [1e300, np.inf, np.nan])
+def test_scores_that_cannot_be_learnt_are_refused_at_once(score):
+    log_p = np.log(np.full((2, 2, 3), 1 / 3))
+    with pytest.raises(InputError, match="lie within ±1000"):
+        with_marginals(log_p, np.full((1, 3, 3), score), np.zeros(2))

@@ -14,7 +14,7 @@ def some_votes(n_items, n_votes, family, *, n_covariates=0, tie=0.2, seed=0):
     left = rng.integers(0, n_items, n_votes)
     right = (left + 1 + rng.integers(0, n_items - 1, n_votes)) % n_items
     voter = rng.integers(0, 1 + len(family), n_votes)
-    value = np.where(rng.random(n_votes) < tie, 0.5, (left < right) * 1.0)
+    value = np.where(rng.random(n_votes) < tie, 0.5, (rng.random(n_votes) < ndtr(0.4 * (right - left))) * 1.0)
     person = np.where(voter == 0, rng.integers(0, 2, n_votes), -1)
     x = rng.standard_normal((n_votes, n_covariates))
     people = np.arange(n_covariates) == 0
@@ -52,12 +52,12 @@ def test_the_sampler_agrees_with_the_weighted_prior(monkeypatch, way):
     if way != "cholesky":
         monkeypatch.setattr(anchored, "_MOST_DENSE", 0)
         monkeypatch.setattr(anchored, "_CG_TOLERANCE", 1e-8)
-    votes = some_votes(3, 12, [0], n_covariates=1, tie=0.0)
+    votes = some_votes(3, 20, [0], n_covariates=1, tie=0.0)
     mean, std, share, slope = weighted_prior(votes)
-    drawn = draw_anchored(votes, n_draws=6000, burn_in=500, learn_rates=False, rng=np.random.default_rng(0))
+    drawn = draw_anchored(votes, n_draws=3000, burn_in=300, learn_rates=False, rng=np.random.default_rng(0))
     apart = drawn.scores - drawn.scores.mean(axis=1, keepdims=True)
-    assert_allclose(apart.mean(axis=0), mean, atol=0.08)
-    assert_allclose(apart.std(axis=0), std, rtol=0.1)
+    assert_allclose(apart.mean(axis=0), mean, atol=0.1)
+    assert_allclose(apart.std(axis=0), std, rtol=0.12)
     assert drawn.shares.mean() == pytest.approx(share, abs=0.08)
     assert drawn.slopes[:, 1, 0].mean() == pytest.approx(slope, abs=0.12)
 
@@ -81,3 +81,8 @@ def test_blocks_of_deviations_are_all_judges_families_and_judges():
     assert anchored._blocks(np.array([0])).tolist() == [[1]]
     assert anchored._blocks(np.array([0, 0])).tolist() == [[1, 1], [1, 0], [0, 1]]
     assert anchored._blocks(np.array([], dtype=np.int64)).shape == (0, 0)
+
+
+def test_people_alone_are_drawn_too():
+    votes = some_votes(4, 40, [], n_covariates=2)
+    assert draw_anchored(votes, n_draws=20, burn_in=5, rng=np.random.default_rng(0)).scores.shape == (20, 4)

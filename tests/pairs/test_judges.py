@@ -70,10 +70,10 @@ def test_swapping_left_and_right_changes_nothing_that_matters():
 
 def test_a_ranker_keeps_the_promises_of_estimators():
     problem = judged_votes(n_items=8, n_people=60, n_judged=120)
-    ranker = fitted(problem, n_draws=100)
+    ranker = fitted(problem, n_draws=400)
     again = clone(ranker)
     assert again.get_params() == ranker.get_params()
-    assert np.array_equal(fitted(problem, n_draws=100).score_items(), ranker.score_items())
+    assert np.array_equal(fitted(problem, n_draws=400).score_items(), ranker.score_items())
     p = ranker.predict_proba([("text1", "text2"), ("text2", "text1")])
     assert p[0, 1] == pytest.approx(p[1, 0])
     assert ranker.stability().settled >= 0.0
@@ -84,7 +84,7 @@ def test_people_are_missed_and_bad_input_is_refused_in_one_sentence():
     judged = problem.votes.subset(problem.votes.annotator >= 6)
     table = judged.to_table()
     with pytest.warns(UserWarning, match="no person voted"):
-        AnchoredRanker(n_draws=50).fit(
+        AnchoredRanker(n_draws=400).fit(
             *judged.xy(), items=judged.items, annotator=table["annotator_id"], judges=problem.judges
         )
     with pytest.raises(InputError, match=r"no column 'meta\.y'"):

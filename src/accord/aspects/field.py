@@ -17,6 +17,7 @@ import numpy as np
 
 from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import normalise_log
+from accord.errors import InputError
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 _LARGEST = 2**16
 _BLOCK = 1024  # texts at a time: the halves of a block stay in cache
 _MOST_FITTED = 300  # rounds of proportional fitting
+_MOST_SCORE = 1_000.0  # none that was learnt comes near; beyond it every text would be fitted by enumeration
 _TINY = 1e-250  # below this a partition is taken again in the log domain
 
 
@@ -221,6 +223,12 @@ def with_marginals(log_p: FloatArray, pair_scores: FloatArray, equal_scores: Flo
     Proportional fitting: of all distributions with these marginals the nearest to the edges' own, to four digits. The
     field then tells how the aspects hang together, and leaves each of them as its node has it.
     """
+    most = float(np.abs(pair_scores).max(initial=0.0))
+    if not most <= _MOST_SCORE:  # not a number is refused too
+        raise InputError(
+            f"scores of pairs of ranks lie within ±{_MOST_SCORE:g}; one is {most:g}. The model is damaged; train it "
+            "again."
+        )
     nodes, left = np.array(log_p), np.arange(len(log_p))
     step = 1.0 / max(1.0, 0.7 * log_p.shape[1])  # a full step for all aspects at once overshoots
     for _ in range(_MOST_FITTED):

@@ -8,6 +8,7 @@ import typer
 from accord.cli.frame import Json, command_app, print_json, print_table, records
 
 app = command_app()
+_MOST_REASONS = 15
 
 
 @app.command()
@@ -28,4 +29,8 @@ def explain(
     if json:
         print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})
     else:
-        print_table(table, title=f"Why {item} is judged {'so' if label is None else repr(str(label))}")
+        print_table(
+            table.head(_MOST_REASONS), title=f"Why {item} is judged {'so' if label is None else repr(str(label))}"
+        )
+        if len(table) > _MOST_REASONS:
+            typer.echo(f"Not shown: {len(table) - _MOST_REASONS:,} weaker reasons. See all with --json.")

@@ -28,6 +28,7 @@ COMMANDS = {
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
     "explain": ("explain", "Say why a model judges a text as it does."),
     "agree": ("agree", "Say how much people agree, beyond chance."),
+    "estimate": ("estimate", "Estimate a share, a mean or ranks from few people and many judges."),
     "report": ("report", "Write a project's report as one HTML page."),
     "reproduce": ("reproduce", "Rebuild a paper's tables beside its own figures."),
     "datasets": ("datasets", "List the public corpora, say how to get them, and check them."),
@@ -38,7 +39,7 @@ COMMANDS = {
 # What people want to do, and the commands for it.
 _AIMS = {
     "Bring judgements in, and collect more": ("import", "studio", "ask"),
-    "See what people think": ("rank", "agree", "report"),
+    "See what people think": ("rank", "agree", "estimate", "report"),
     "Learn, and judge new texts": ("evaluate", "train", "predict", "explain"),
     "Take results elsewhere": ("export", "completion"),
     "Check Accord itself": ("simulate", "reproduce", "datasets"),

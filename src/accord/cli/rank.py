@@ -42,6 +42,10 @@ def rank(
     ] = None,
     method: Annotated[str, typer.Option(help="auto, model, bradley_terry or judges.")] = "auto",
     anchor: Annotated[str | None, typer.Option(help="The text whose score is zero; else the group's mean is.")] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Also rank as if texts were alike in these, such as length,markdown,position,meta.year."),
+    ] = None,
     stop_when: Annotated[
         str | None, typer.Option(help="top=K: exit with 0 if the best K texts are settled, with 1 if they are not.")
     ] = None,
@@ -53,6 +57,7 @@ def rank(
     """Rank the texts of a project of pairs, with intervals and tiers, or find the best comment of each question."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.projects import open_project
+    from accord.workflows.rank import control as run_control
     from accord.workflows.rank import parse_top, stability_sentences
     from accord.workflows.rank import rank as run
     from accord.workflows.report import ranking_report, write_report
@@ -78,6 +83,7 @@ def rank(
             progress=progress,
         )
     state = rankings[0].stability
+    beside = None if control is None else run_control(opened, [name.strip() for name in control.split(",")])
     if report is not None:
         title = f"Ranking of {Path(name.removeprefix('example:')).stem}"
         write_report(ranking_report(opened, rankings, title=title), report)
@@ -99,6 +105,11 @@ def rank(
         for each in rankings:
             _print(each)
         _print_judges(rankings[0].learnt)
+        if beside is not None:
+            print_table(
+                beside.table, title=f"Ranking by Bradley–Terry with and without {control} taken out, in log odds"
+            )
+            print_table(beside.coefficients, title="What one unit more adds, in log odds, with 90 % intervals")
         for sentence in stability_sentences(state):
             typer.echo(sentence)
         if report is not None:

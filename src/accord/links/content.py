@@ -264,8 +264,10 @@ def fit_contents(
     last = grams(rows if whole else tried)
     inside = np.searchsorted(rows, tried)
     first = tuple(part[np.ix_(inside, inside)] if whole and part.size else part for part in last)
-    names = np.asarray(groups[rows], dtype=str)
-    parted = group_folds(names, n_folds=n_folds, random_state=seed) if folds is None else folds[rows]
+    parted = np.zeros(len(rows), dtype=np.int64) if folds is None else folds[rows]
+    if folds is None and not whole:
+        names = np.asarray(groups[rows], dtype=str)
+        parted = group_folds(names, n_folds=min(n_folds, len(np.unique(names))), random_state=seed)
 
     def from_dual(view: str, at: IntArray, weights: FloatArray) -> MixedRidge:
         own, mixed = VIEWS[view]

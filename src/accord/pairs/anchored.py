@@ -253,7 +253,11 @@ def _log_likelihoods(
 
 
 class _Unknowns:
-    """Where scores, deviations and slopes stand in one vector: f, one block of deviations after another, slopes."""
+    """Where everything that is Gaussian stands in one vector.
+
+    Scores, one block of deviations after another, people's slopes and how each judge's differ from the mean of all
+    judges, and these means.
+    """
 
     def __init__(self, votes: JudgedVotes) -> None:
         self.n, self.n_judges, self.n_covariates = votes.n_items, votes.n_judges, votes.covariates.shape[1]
@@ -261,7 +265,8 @@ class _Unknowns:
         self.at_slopes = self.n * (1 + len(self.members))
         self.has_slope = np.ones((1 + self.n_judges, self.n_covariates), dtype=bool)
         self.has_slope[0] = votes.of_people
-        self.size = self.at_slopes + int(self.has_slope.sum())
+        self.at_means = self.at_slopes + int(self.has_slope.sum())
+        self.size = self.at_means + (self.n_covariates if self.n_judges else 0)
 
     def loads(self, share: FloatArray) -> FloatArray:
         """How much each voter has of the scores and of each block, shape (1 + n_judges, 1 + n_blocks)."""
@@ -271,12 +276,15 @@ class _Unknowns:
     def tables(self, vector: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What each voter sees in each text, shape (1 + n_judges, n_items), and the slopes."""
         slopes = np.zeros(self.has_slope.shape)
-        slopes[self.has_slope] = vector[self.at_slopes :]
+        slopes[self.has_slope] = vector[self.at_slopes : self.at_means]
+        if self.n_judges:
+            slopes[1:] += vector[self.at_means :]
         return self.loads(share) @ self.blocks(vector), slopes
 
     def back(self, texts: FloatArray, cells: FloatArray, share: FloatArray) -> FloatArray:
         """The transpose of :meth:`tables`: sums by voter as one vector."""
-        return np.concatenate([(self.loads(share).T @ texts).ravel(), cells[self.has_slope]])
+        means = cells[1:].sum(axis=0)[: self.size - self.at_means]
+        return np.concatenate([(self.loads(share).T @ texts).ravel(), cells[self.has_slope], means])
 
     def blocks(self, vector: FloatArray) -> FloatArray:
         """Scores and deviations, shape (1 + n_blocks, n_items); a view."""
@@ -309,6 +317,9 @@ def _dense(unknowns: _Unknowns, votes: JudgedVotes) -> Callable[[FloatArray], Fl
         squares.append(x.T @ x)
     first = np.cumsum(np.append(0, unknowns.has_slope.sum(axis=1))) + unknowns.at_slopes
     stacked = np.array(laplacians)
+    mean = np.zeros((unknowns.at_means, unknowns.size - unknowns.at_means))  # a mean moves the slopes of all judges
+    for w in range(1, 1 + unknowns.n_judges):
+        mean[first[w] : first[w + 1]] = np.eye(k)
 
     def matrix(share: FloatArray) -> FloatArray:
         loads = unknowns.loads(share)
@@ -322,6 +333,10 @@ def _dense(unknowns: _Unknowns, votes: JudgedVotes) -> Callable[[FloatArray], Fl
             out[: unknowns.at_slopes, at] = across
             out[at, : unknowns.at_slopes] = across.T
             out[at, at] = squares[w][np.ix_(kept, kept)]
+        inner = out[: unknowns.at_means, : unknowns.at_means]
+        out[: unknowns.at_means, unknowns.at_means :] = inner @ mean
+        out[unknowns.at_means :, : unknowns.at_means] = out[: unknowns.at_means, unknowns.at_means :].T
+        out[unknowns.at_means :, unknowns.at_means :] = mean.T @ inner @ mean
         return out
 
     return matrix
@@ -349,7 +364,7 @@ class _Chain:
         self.vector = np.zeros(unknowns.size)
         self.share = np.zeros(votes.n_judges)  # at first judges are about something else
         self.spreads = np.ones(1 + len(unknowns.members))  # of the scores and of each block
-        self.kind_slope, self.kind_spread = np.zeros(unknowns.n_covariates), np.full(unknowns.n_covariates, 0.5)
+        self.kind_spread = np.full(unknowns.n_covariates, 0.5)  # of the slopes of judges around their mean
         self.rate, self.shares = np.zeros(votes.n_people), SHARES_PRIOR / SHARES_PRIOR.sum()
         self.margins = np.full(2, 0.5 if self.ties else 0.0)
         # The variance of the scores is log-normal around 1, as of people alone; deviations are half-Cauchy.
@@ -403,23 +418,19 @@ class _Chain:
         ]  # fmt: skip
         self.margins = np.where(np.log(self.rng.random(2)) < logs[1] - logs[0], to, self.margins)
 
-    def _prior(self) -> tuple[FloatArray, FloatArray]:
-        """Precision and mean of each unknown."""
+    def _prior(self) -> FloatArray:
+        """Precision of each unknown; their means are zero."""
         u = self.unknowns
         slopes = np.empty(u.has_slope.shape)
         slopes[0], slopes[1:] = _SLOPE_SD**-2, self.kind_spread**-2.0
-        means = np.zeros(u.has_slope.shape)
-        means[1:] = self.kind_slope
-        precision = np.concatenate([np.repeat(self.spreads**-2.0, u.n), slopes[u.has_slope]])
-        mean = np.zeros(u.size)
-        mean[u.at_slopes :] = means[u.has_slope]
-        return precision, mean
+        means = np.full(u.size - u.at_means, _SLOPE_SD**-2)
+        return np.concatenate([np.repeat(self.spreads**-2.0, u.n), slopes[u.has_slope], means])
 
     def _draw_vector(self, texts: FloatArray, cells: FloatArray, noise: tuple[FloatArray, FloatArray]) -> None:
         """Scores, deviations and slopes, given the latent margins."""
         unknowns, share = self.unknowns, self.share
-        precision, mean = self._prior()
-        target = 0.5 * unknowns.back(texts, cells, share) + precision * mean
+        precision = self._prior()
+        target = 0.5 * unknowns.back(texts, cells, share)
         fresh = self.rng.standard_normal(unknowns.size)
         if self.matrix is not None:
             whole = 0.5 * self.matrix(share)
@@ -495,15 +506,11 @@ class _Chain:
             block *= self.spreads[place] / spread
 
     def _draw_kind(self) -> None:
-        """The mean and the spread of the judges' slopes."""
+        """The spread of the judges' slopes around their mean."""
         slopes = np.zeros(self.unknowns.has_slope.shape)
-        slopes[self.unknowns.has_slope] = self.vector[self.unknowns.at_slopes :]
+        slopes[self.unknowns.has_slope] = self.vector[self.unknowns.at_slopes : self.unknowns.at_means]
         n = self.unknowns.n_judges
-        for k in range(self.unknowns.n_covariates):
-            precision = n / self.kind_spread[k] ** 2 + _SLOPE_SD**-2
-            centre = slopes[1:, k].sum() / self.kind_spread[k] ** 2 / precision
-            self.kind_slope[k] = centre + self.rng.standard_normal() / np.sqrt(precision)
-            square = float(np.sum((slopes[1:, k] - self.kind_slope[k]) ** 2))
+        for k, square in enumerate(np.sum(slopes[1:] ** 2, axis=0)):
             self.kind_spread[k] = _pick(self.rng, self.prior_slopes - n * np.log(_SPREADS) - 0.5 * square / _SPREADS**2)
 
 
@@ -535,7 +542,8 @@ def draw_anchored(
             table, slopes = chain.unknowns.tables(chain.vector, chain.share)
             utilities += table[1:] / n_draws
             state = {
-                "scores": table[0], "shares": chain.share, "slopes": slopes, "kind_slopes": chain.kind_slope,
+                "scores": table[0], "shares": chain.share, "slopes": slopes,
+                "kind_slopes": chain.vector[chain.unknowns.at_means :],
                 "spreads": chain.spreads, "validity": chain.validity(),
                 "rates": chain.rate, "margins": chain.margins,
             }  # fmt: skip

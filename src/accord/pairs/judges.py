@@ -427,7 +427,7 @@ def _record(
 ) -> tuple[JudgedVotes, list[str], list[str]]:
     """The votes as the sampler takes them, the people and the judges."""
     names = [] if votes.annotators is None else [str(name) for name in votes.annotators]
-    judges, people = [name for name in names if name in families], [name for name in names if name not in families]
+    judges, people = sorted(set(names) & set(families)), sorted(set(names) - set(families))
     place = {name: place for place, name in enumerate(judges)}
     who = np.array([1 + place[name] if name in place else 0 for name in names] + [0])
     place = {name: place for place, name in enumerate(people)}

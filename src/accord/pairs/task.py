@@ -19,14 +19,26 @@ from accord.pairs import PreferenceRanker
 from accord.pairs.features import ArgumentFeatures
 from accord.typing import Progress
 
-__all__ = ["TASK", "ask", "compare", "explain", "predict", "predict_pairs", "rank", "simulate", "train", "update"]
+__all__ = [
+    "TASK",
+    "ask",
+    "compare",
+    "explain",
+    "people_votes",
+    "predict",
+    "predict_pairs",
+    "rank",
+    "simulate",
+    "train",
+    "update",
+]
 
 _STRATEGIES = ("random", "uncertainty", "bald")
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> PreferenceRanker:
     """Fit the ranker to a project's votes and scores, with features of its texts where it has texts."""
-    votes, marks = _learnable(project), project.marks()
+    votes, marks = people_votes(project), project.marks()
     if not votes.n_votes and not marks:
         raise InputError("training on pairs needs votes; this project has none. Import or collect some first.")
     progress("training", 0, 1)
@@ -36,7 +48,7 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     return ranker
 
 
-def _learnable(project: Project) -> Comparisons:
+def people_votes(project: Project) -> Comparisons:
     """The votes that the ranker learns from: people's; judges have biases that it does not know."""
     votes, judges = project.comparisons(), set(project.judges()["annotator_id"])
     if not judges or votes.annotator is None or votes.annotators is None:
@@ -59,7 +71,7 @@ def update(model: PreferenceRanker, project: Project, fresh: Project) -> Prefere
 
     ``None`` where it must be trained from nothing: the texts have changed, or votes say more than those before.
     """
-    votes, new = _learnable(project), _learnable(fresh)
+    votes, new = people_votes(project), people_votes(fresh)
     if not np.array_equal(model.items_.ids, votes.items.ids) or fresh.marks():
         return None
     if not model.knows(new) or not model.knows(votes):

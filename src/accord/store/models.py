@@ -124,6 +124,7 @@ def load_model(path: str | Path) -> SavedModel:
 
     Examples
     --------
+    >>> from accord import load_model
     >>> load_model("nowhere.accord")
     Traceback (most recent call last):
     accord.errors.InputError: there is no model file nowhere.accord. Make one with 'accord train'.

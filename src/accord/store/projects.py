@@ -9,12 +9,24 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, s
 
 from accord.errors import InputError
 from accord.store.people import Person, add_member, hash_token, now
-from accord.store.tables import audit, items, judgements, links, memberships, people, projects, questions, sessions
+from accord.store.tables import (
+    annotators,
+    audit,
+    items,
+    judgements,
+    links,
+    memberships,
+    people,
+    projects,
+    questions,
+    sessions,
+)
 
 __all__ = [
     "Admission",
     "StoredItem",
     "StoredProject",
+    "add_annotators",
     "add_items",
     "add_links",
     "admit",
@@ -282,6 +294,18 @@ def add_links(connection: Connection, project_id: int, rows: Sequence[Mapping[st
 def links_of(connection: Connection, project_id: int) -> list[Any]:
     """The links of a project, in their order."""
     return list(connection.execute(select(links).where(links.c.project_id == project_id).order_by(links.c.id)))
+
+
+def add_annotators(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append annotators (mappings with ``annotator_id, kind, family, model, cost``)."""
+    if rows:
+        connection.execute(insert(annotators), [{"project_id": project_id, **row} for row in rows])
+
+
+def annotators_of(connection: Connection, project_id: int) -> list[Any]:
+    """The annotators of a project, by their ids."""
+    mine = annotators.c.project_id == project_id
+    return list(connection.execute(select(annotators).where(mine).order_by(annotators.c.annotator_id)))
 
 
 def neighbours_of(connection: Connection, project_id: int, item_id: str, *, limit: int = 50) -> list[Any]:

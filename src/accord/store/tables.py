@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "annotators",
     "audit",
     "connections",
     "failures",
@@ -153,6 +154,18 @@ links = Table(
     Column("kind", String(100)),
     Column("weight", Float),
     Column("context", Text),
+)
+
+# Who judged besides the studio's own people; programs are judges, which cannot sign in.
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("annotator_id", String(500), primary_key=True),
+    Column("kind", String(10), nullable=False),
+    Column("family", String(200)),
+    Column("model", String(200)),
+    Column("cost", Float),
 )
 
 _UNDOES = text("undoes IS NOT NULL")

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from accord.data.annotators import ANNOTATORS
 from accord.data.formats.own import Rules
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.data.tables import plain
@@ -61,7 +62,13 @@ def project_of(connection: Connection, stored: StoredProject, *, standing: bool 
         with_schema(linked, LINKS),
         settings=dict(stored.settings),
         source=f"studio: {stored.name}",
+        annotator_table=_annotators(connection, stored.id),
     )
+
+
+def _annotators(connection: Connection, key: int) -> pa.Table:
+    found = projects.annotators_of(connection, key)
+    return pa.table({name: [getattr(row, name) for row in found] for name in ANNOTATORS.names}, schema=ANNOTATORS)
 
 
 def _number(value: float | None) -> str | None:
@@ -141,6 +148,9 @@ def _store_tables(database: Database, key: int, project: Project) -> None:
     for rows in _batches(project.link_table):
         with database.write() as connection:
             projects.add_links(connection, key, rows)
+    for rows in _batches(project.annotator_table):
+        with database.write() as connection:
+            projects.add_annotators(connection, key, rows)
     with database.read() as connection:
         places = projects.keys_by_id(connection, key)
     for rows in _batches(project.judgement_table):

@@ -17,6 +17,8 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cafe-statements": ("links", ("cafe/statements.csv", "cafe/citations.csv")),
     "cafe-notes": ("rationales", ("cafe/notes.csv", "cafe/highlights.csv")),
 }
+# One more, which the studio does not show: people and judges who compared the same texts.
+_JUDGED = {"answers": ("pairs", ("answers/items.csv", "answers/votes.csv", "answers/annotators.csv"))}
 _PREFIX = "example:"
 
 
@@ -29,9 +31,10 @@ def open_example(name: str) -> Project:
     >>> open_example("cafe-threads").threads().labels[:2].tolist()
     ['good', 'bad']
     """
-    if name not in EXAMPLES:
-        raise InputError(f"there is no example {name!r}; there are {', '.join(EXAMPLES)}.")
-    kind, tables = EXAMPLES[name]
+    known = {**EXAMPLES, **_JUDGED}
+    if name not in known:
+        raise InputError(f"there is no example {name!r}; there are {', '.join(known)}.")
+    kind, tables = known[name]
     folder = Path(str(files("accord") / "examples"))
     return project_of_tables(kind, [folder / table for table in tables])
 

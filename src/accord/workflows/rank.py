@@ -1,7 +1,7 @@
 """Rank the texts of a project of pairs, one ranking a question."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,13 +14,25 @@ from accord.data.project import Project
 from accord.errors import InputError
 from accord.fitting.settings import configured
 from accord.pairs.bradley_terry import BradleyTerryRanker
+from accord.pairs.controlled import ControlledRanker
 from accord.pairs.judges import AnchoredRanker, slope_sentence
 from accord.pairs.stability import GroupState, Stability, stability
+from accord.pairs.task import people_votes
 from accord.store.models import SavedModel
 from accord.typing import Progress
 from accord.workflows.kinds import task_of, trained
 
-__all__ = ["METHODS", "Learnt", "Ranking", "best_comments", "parse_top", "rank", "stability_sentences"]
+__all__ = [
+    "METHODS",
+    "Controlled",
+    "Learnt",
+    "Ranking",
+    "best_comments",
+    "control",
+    "parse_top",
+    "rank",
+    "stability_sentences",
+]
 
 METHODS = ("auto", "model", "bradley_terry", "judges")
 # Labels that mean that a comment is a good one, in small letters.
@@ -214,6 +226,48 @@ def best_comments(
     best.insert(2, "rank", best.groupby("group_id", sort=False).cumcount() + 1)
     best.attrs["label"] = label
     return best
+
+
+@dataclass(frozen=True, eq=False)
+class Controlled:
+    """A plain ranking and one with covariates taken out, side by side."""
+
+    # group, item_id, rank, score, low, high, plain_rank, plain_score; scores are log odds
+    table: pd.DataFrame
+    coefficients: pd.DataFrame  # group, covariate, coefficient, low, high
+    n_votes: int
+
+
+def control(project: Project, covariates: Sequence[str]) -> Controlled:
+    """Rank by people's votes (by all, where there are no judges) with and without stated covariates.
+
+    Parameters
+    ----------
+    project : Project
+        Of pairs.
+    covariates : sequence of str
+        ``position, length, lists, markdown`` or ``meta.COLUMN``.
+    """
+    if project.kind != "pairs":
+        raise InputError(f"only a project of pairs can be ranked; this one is of {project.kind}.")
+    votes = people_votes(project)
+    if not votes.n_votes:
+        raise InputError("a ranking needs votes; this project has none.")
+    tables, coefficients = [], []
+    for name, rows in _groups(votes).items():
+        inside = votes.subset(rows)
+        table = inside.to_table()
+        known: dict[str, Any] = {"sample_weight": table.get("weight"), "shown_left": table.get("shown_left_id")}
+        items = _items_of(votes, name)
+        found = {}
+        for what, names in (("plain", ()), ("controlled", tuple(covariates))):
+            ranker = ControlledRanker(covariates=names).fit(*inside.xy(), items=items, **known)
+            found[what] = ranker.rank().set_index("item_id")
+        coefficients.append(ranker.coefficients_.assign(group=name))
+        columns = found["controlled"][["rank", "score", "low", "high"]]
+        plain = found["plain"].loc[columns.index, ["rank", "score"]].add_prefix("plain_")
+        tables.append(columns.join(plain).reset_index().assign(group=name))
+    return Controlled(pd.concat(tables, ignore_index=True), pd.concat(coefficients, ignore_index=True), votes.n_votes)
 
 
 def parse_top(text: str) -> int:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
 from accord.data.formats.registry import format_names
+from accord.data.tables import plain
 from accord.errors import InputError
 from accord.store import judgements as kept
 from accord.store.questions import count_open
@@ -99,8 +100,8 @@ async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
         return EvaluationAnswer(
             sentence=found.sentence,
             notes=list(found.notes),
-            rows=[{str(name): value for name, value in row.items()} for row in found.rows.to_dict("records")],
-            curve=[{str(name): value for name, value in row.items()} for row in found.curve.to_dict("records")],
+            rows=plain(found.rows.to_dict("records")),
+            curve=plain(found.curve.to_dict("records")),
             html=evaluation_fragment(found),
         )
 

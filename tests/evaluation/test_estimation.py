@@ -1,0 +1,67 @@
+"""Figures from few people and many judges: exact cases, and intervals that hold as often as they say."""
+
+import numpy as np
+import pytest
+
+from accord.errors import InputError
+from accord.evaluation.estimation import estimate_mean
+
+
+def adaptive_answers(rng, p, judged, n):
+    """Answers to questions that are drawn by what is known so far, and the probabilities of the draws."""
+    unit, pi, answer, known = np.empty(n, dtype=int), np.empty(n), np.empty(n), judged.astype(float)
+    for t in range(n):
+        if t % 25 == 0:
+            wanted = 0.3 + np.abs(known - known.mean())
+            mix = 0.5 / p.size + 0.5 * wanted / wanted.sum()
+        unit[t] = rng.choice(p.size, p=mix)
+        pi[t], answer[t] = mix[unit[t]], rng.random() < p[unit[t]]
+        known[unit[t]] = 0.5 * (known[unit[t]] + answer[t])
+    return unit, answer, pi
+
+
+def test_intervals_of_a_share_hold_with_biased_judges_and_adaptive_asking():
+    held, width = [], []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        latent = rng.standard_normal(400)
+        p = 1.0 / (1.0 + np.exp(-3.0 * (latent - 0.5)))
+        judged = (latent > -0.2) * 1.0  # judges say yes far more often
+        found = estimate_mean(judged, *adaptive_answers(rng, p, judged, 200), bounds=(0.0, 1.0))
+        held.append(found.low <= p.mean() <= found.high)
+        width.append((found.high - found.low) / (found.people_high - found.people_low))
+    assert 0.91 <= np.mean(held) <= 1.0
+    assert np.mean(width) < 0.97
+
+
+def test_people_alone_are_the_usual_interval():
+    rng = np.random.default_rng(0)
+    answer = rng.standard_normal(50)
+    found = estimate_mean(np.full(1000, np.nan), rng.integers(0, 1000, 50), answer)
+    assert found.value == pytest.approx(answer.mean())
+    assert found.power == 0.0
+    half = 2.0096 * answer.std(ddof=1) / np.sqrt(50)  # Student's t with 49 degrees of freedom
+    assert found.people_high - found.people == pytest.approx(half, rel=0.02)
+
+
+def test_every_unit_asked_once_gives_the_sum_itself():
+    answer = np.random.default_rng(0).random(30)
+    load = np.linspace(-1.0, 1.0, 30)
+    found = estimate_mean(np.zeros(30), np.arange(30), answer, np.full(30, 1 / 30), load=load)
+    assert found.value == pytest.approx(load @ answer)
+
+
+def test_useless_judges_do_not_shorten_the_interval():
+    ratio = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        found = estimate_mean(rng.standard_normal(2000), rng.integers(0, 2000, 60), rng.standard_normal(60))
+        ratio.append((found.high - found.low) / (found.people_high - found.people_low))
+    assert np.mean(ratio) >= 0.99
+
+
+def test_too_few_answers_and_wrong_propensities_are_refused():
+    with pytest.raises(InputError, match="at least 10 answers of people; there are 3"):
+        estimate_mean(np.zeros(9), np.arange(3), np.zeros(3))
+    with pytest.raises(InputError, match="that of answer 1 is 0"):
+        estimate_mean(np.zeros(20), np.arange(12), np.zeros(12), np.zeros(12))

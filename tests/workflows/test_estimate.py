@@ -1,0 +1,77 @@
+"""``accord estimate`` on projects: shares, win rates and ranks, checked by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+from accord.cli.main import main
+from accord.data.annotators import annotator_table
+from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
+from accord.errors import InputError
+from accord.workflows.estimate import estimate
+
+
+def labelled(n=400, n_people=120):
+    rng = np.random.default_rng(0)
+    truth = rng.random(n) < 0.3
+    judge = truth ^ (rng.random(n) < 0.15)
+    asked = rng.permutation(n)[:n_people]
+    ids = np.array([f"t{i}" for i in range(n)])
+    rows = {
+        "kind": ["label"] * (n + n_people),
+        "item_id": [*ids, *ids[asked]],
+        "value": ["good" if yes else "bad" for yes in (*judge, *truth[asked])],
+        "annotator_id": ["m"] * n + ["ada"] * n_people,
+    }
+    who = annotator_table({"annotator_id": ["m"], "kind": ["judge"]})
+    items = with_schema({"item_id": ids, "text": ids}, ITEMS)
+    return Project("rationales", items, with_schema(rows, JUDGEMENTS), annotator_table=who), truth.mean()
+
+
+def test_a_share_is_closer_than_from_people_alone():
+    project, truth = labelled()
+    figure = estimate(project, share="good")
+    found = figure.estimate
+    assert found.low <= truth <= found.high
+    assert found.high - found.low < 0.9 * (found.people_high - found.people_low)
+    assert "drawn at random" in figure.notes[0]
+
+
+def all_pairs():
+    """Every pair of five texts, answered once by the text that stands first in the alphabet but for one."""
+    ids = list("abcde")
+    rows = [(one, other, 1.0) for k, one in enumerate(ids) for other in ids[k + 1 :]]
+    rows[0] = ("a", "b", 0.0)
+    left, right, value = zip(*rows, strict=True)
+    votes = {
+        "kind": ["pair"] * 10, "item_id": left, "other_id": right, "value": [f"{v:g}" for v in value],
+        "annotator_id": ["ada"] * 10, "propensity": [0.1] * 10,
+    }  # fmt: skip
+    return Project("pairs", with_schema({"item_id": ids, "text": ids}, ITEMS), with_schema(votes, JUDGEMENTS))
+
+
+def test_wins_and_ranks_of_a_full_round_are_its_counts():
+    project = all_pairs()
+    assert estimate(project, wins="a").estimate.value == pytest.approx(0.75)
+    assert estimate(project, wins="e").estimate.value == pytest.approx(0.0)
+    # a loses to b alone: rank 2; b loses to nobody: rank 1; e loses to all: rank 5
+    assert estimate(project, ranks=("a", "b")).estimate.value == pytest.approx(1.0)
+    assert estimate(project, ranks=("e", "b")).estimate.value == pytest.approx(4.0)
+
+
+def test_the_command_prints_sentences_and_json(tmp_path, capsys):
+    folder = str(labelled()[0].save(tmp_path / "p"))
+    assert main(["estimate", folder, "--share", "good"]) == 0
+    assert "share of 'good'" in capsys.readouterr().out
+    assert main(["estimate", folder, "--share", "good", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_people"] == 120
+    assert main(["estimate", folder]) == 2
+    assert main(["estimate", folder, "--share", "odd"]) == 2
+
+
+def test_one_figure_at_a_time():
+    with pytest.raises(InputError, match="one figure"):
+        estimate(all_pairs(), wins="a", ranks=("a", "b"))
+    with pytest.raises(InputError, match="both are 'a'"):
+        estimate(all_pairs(), ranks=("a", "a"))

@@ -1,0 +1,82 @@
+"""Projects with judges: ranked by people, stored, trained on people, and shown with the judges' biases."""
+
+import json
+
+import numpy as np
+import pytest
+
+from accord.cli.main import main
+from accord.data.annotators import annotator_table
+from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
+from accord.errors import InputError
+from accord.store.database import open_database
+from accord.store.projects import get_project
+from accord.workflows.exchange import project_of, store_project
+from accord.workflows.kinds import task_of
+from accord.workflows.rank import control, rank
+from accord.workflows.report import ranking_report
+from synthetic.judges import judged_votes
+
+
+def quiet(what, done, total):
+    pass
+
+
+@pytest.fixture(scope="module")
+def project():
+    problem = judged_votes(10, 150, 600)
+    table = problem.votes.to_table()
+    items = {"item_id": problem.votes.items.ids, "text": [f"Text {i}." for i in range(10)], "meta.x": problem.covariate}
+    votes = {
+        "kind": ["pair"] * len(table),
+        "item_id": table["left"],
+        "other_id": table["right"],
+        "value": [f"{value:g}" for value in table["value"]],
+        "annotator_id": table["annotator_id"],
+        "shown_left_id": table["shown_left_id"],
+    }
+    who = annotator_table(problem.judges.assign(kind="judge"))
+    return Project("pairs", with_schema(items, ITEMS), with_schema(votes, JUDGEMENTS), annotator_table=who)
+
+
+def test_a_project_with_judges_is_ranked_with_their_slopes(project):
+    (ranking,) = rank(project, settings={"covariates": "position,meta.x"}, progress=quiet)
+    assert ranking.learnt.judges["annotator"].tolist() == ["judge-1", "judge-2"]
+    said = [sentence for sentence in ranking.learnt.sentences if sentence.startswith("judge-1 prefers")]
+    assert "the text with more meta.x" in said[0]
+    kinds = dict(zip(ranking.voters["annotator_id"], ranking.voters["kind"], strict=True))
+    assert (kinds["judge-1"], kinds["person1"]) == ("judge", "person")
+    page = ranking_report(project, [ranking])
+    assert "judge-1 (judge)" in page
+    assert said[0] in page
+
+
+def test_the_command_says_the_slopes_and_the_controlled_ranking(project, tmp_path, capsys):
+    folder = str(project.save(tmp_path / "project"))
+    settings = ["--set", "covariates=position", "--set", "n_draws=600"]
+    assert main(["rank", folder, *settings, "--control", "meta.x", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["annotator"] for row in found["slopes"]} == {"judges", "people", "judge-1", "judge-2"}
+    assert found["judges"][0]["n_votes"] > 200
+    assert found["coefficients"][0]["covariate"] == "meta.x"
+    assert {row["plain_rank"] for row in found["controlled"]} == set(range(1, 11))
+
+
+def test_style_control_is_of_peoples_votes(project):
+    assert control(project, ["position"]).n_votes == 150
+    with pytest.raises(InputError, match="no column"):
+        control(project, ["meta.none"])
+
+
+def test_training_learns_from_people_alone(project):
+    model = task_of("pairs").train(project, {"features": None}, quiet)
+    assert model._comparisons.n_votes == 150
+
+
+def test_the_store_keeps_annotators(project, tmp_path):
+    database = open_database(f"sqlite:///{tmp_path / 'studio.db'}")
+    key = store_project(database, project, name="Judged", created_by=None)
+    with database.read() as connection:
+        back = project_of(connection, get_project(connection, key))
+    assert back.annotator_table.equals(project.annotator_table)
+    assert np.array_equal(np.sort(back.judges()["annotator_id"]), ["judge-1", "judge-2"])
