@@ -12,7 +12,9 @@ from ranking import wait_for_ranking
 pytestmark = pytest.mark.browser
 
 SCRIPT = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-TABS = ("judge", "results", "pictures", "texts", "mine", "answers", "people", "quality", "export", "settings")
+TABS = (
+    "judge", "results", "pictures", "texts", "mine", "answers", "people", "quality", "export", "evaluate", "settings",
+)  # fmt: skip
 MOST_BYTES = 150_000
 # The bytes of a page with its style and scripts, unpacked, and the milliseconds until something is on the screen.
 WEIGHT = """() => [

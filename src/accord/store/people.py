@@ -13,7 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from sqlalchemy.exc import IntegrityError
 
 from accord.errors import InputError
-from accord.store.tables import connections, invites, memberships, people, sessions
+from accord.store.tables import connections, invites, memberships, people, questions, sessions
 from accord.store.tables import secrets as secrets_table
 
 __all__ = [
@@ -342,6 +342,9 @@ def remove_member(connection: Connection, project_id: int, person_id: int) -> No
     came_by = select(memberships.c.invite).where(*here, memberships.c.invite.is_not(None))
     connection.execute(delete(invites).where(invites.c.project_id == project_id, invites.c.token_hash.in_(came_by)))
     _end_links(connection, project_id, person_id)
+    # What the person was asked is asked of others at once.
+    held = (questions.c.project_id == project_id, questions.c.leased_by == person_id)
+    connection.execute(update(questions).where(*held).values(leased_by=None, leased_until=None))
     connection.execute(delete(memberships).where(*here))
 
 

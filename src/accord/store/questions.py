@@ -29,7 +29,19 @@ from accord.store.judgements import effective
 from accord.store.people import now
 from accord.store.tables import items, judgements, questions
 
-__all__ = ["Question", "append", "close", "count_open", "held", "hold", "holds_any", "lease", "least_judged", "refill"]
+__all__ = [
+    "Question",
+    "append",
+    "asked_about",
+    "close",
+    "count_open",
+    "held",
+    "hold",
+    "holds_any",
+    "lease",
+    "least_judged",
+    "refill",
+]
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
@@ -60,11 +72,19 @@ def refill(connection: Connection, project_id: int, rows: Sequence[Mapping[str, 
             or_(questions.c.leased_until.is_(None), questions.c.leased_until < now()),
         )
     )
-    if rows:
+    held = asked_about(connection, project_id)  # what somebody is asked now is not asked of another as well
+    fresh = [row for row in rows if frozenset({row["item"], row["other"]} - {None}) not in held]
+    if fresh:
         connection.execute(
             insert(questions),
-            [{"project_id": project_id, "order_key": float(place), **row} for place, row in enumerate(rows)],
+            [{"project_id": project_id, "order_key": float(place), **row} for place, row in enumerate(fresh)],
         )
+
+
+def asked_about(connection: Connection, project_id: int) -> set[frozenset[int]]:
+    """The texts of every question of a project's queue, those that people hold too."""
+    rows = connection.execute(select(questions.c.item, questions.c.other).where(questions.c.project_id == project_id))
+    return {frozenset({row.item, row.other} - {None}) for row in rows}
 
 
 def count_open(connection: Connection, project_ids: Iterable[int]) -> dict[int, int]:

@@ -160,7 +160,7 @@ def record(
 def _ask_others(connection: Connection, project: StoredProject, asked: Question) -> None:
     """Put a question back that fewer people have answered than are wanted; it is the next one of somebody else."""
     overlap = int(project.settings.get("overlap") or 1)
-    if overlap > 1 and kept.n_people(connection, project.id, asked.item, asked.other) < overlap:
+    if overlap > 1 and kept.n_people(connection, project.id, asked.item, asked.other) < overlap:  # it left the queue
         row = {name: value for name, value in vars(asked).items() if name != "id"}
         questions.append(connection, project.id, [{**row, "strategy": "overlap"}], first=True)
 
@@ -356,11 +356,18 @@ def next_question(
     asked = _gold_question(connection, project, person_id, rng)
     if asked is not None:
         return _shown(connection, project, person_id, asked)
-    leased = questions.lease(connection, project.id, person_id)
-    if leased:
-        return _shown(connection, project, person_id, leased[0])
+    overlap = int(project.settings.get("overlap") or 0)
+    while leased := questions.lease(connection, project.id, person_id):
+        if not overlap or kept.n_people(connection, project.id, leased[0].item, leased[0].other) < overlap:
+            return _shown(connection, project, person_id, leased[0])
+        # Enough people have answered it meanwhile.
+        texts = [key for key in (leased[0].item, leased[0].other) if key is not None]
+        questions.close(connection, project.id, leased[0].id, person_id, texts)
     draw = _draw_pairs if project.kind == "pairs" else _least_judged
     drawn = draw(connection, project, person_id, rng)
+    if overlap and drawn:
+        held = questions.asked_about(connection, project.id)
+        drawn = [row for row in drawn if frozenset({row["item"], row["other"]} - {None}) not in held]
     if not drawn:
         return None
     question_id = questions.hold(connection, project.id, person_id, drawn[0])

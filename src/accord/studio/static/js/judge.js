@@ -50,6 +50,7 @@ export class Judging {
     document.getElementById("all-done").classList.toggle("hidden", !question.done);
     this.root.classList.toggle("hidden", question.done);
     this.question = question.done ? null : question;
+    if (question.done) setTimeout(() => { if (!this.question && !this.busy) this.next(); }, 30000); // others may give one back
     const reason = given?.skip_reason ? ` (${given.skip_reason})` : "";
     document.getElementById("was").textContent = given?.kind === "skip" ? `You had answered: cannot decide${reason}.` : "";
     if (this.question) {

@@ -7,7 +7,7 @@ function sends(form, body) {
     event.preventDefault();
     say("");
     try {
-      await call("PATCH", form.dataset.api, body());
+      await call("PATCH", form.dataset.patch, body());
       location.reload();
     } catch (error) { say(error.message, true); }
   });
