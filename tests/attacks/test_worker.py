@@ -96,6 +96,8 @@ def test_a_poisoned_project_is_shown_to_its_owner_and_stops_no_other(place, monk
     seen = studio.client(viewer).get(f"/projects/{sick}/results").text
     assert "could not be fitted" in seen
     assert failure.sentence not in seen
+    assert failure.retry_at > failure.failed_at
+    monkeypatch.setattr(worker_module, "now", lambda: failure.failed_at)  # however long the test has taken
     assert worker.turn() == []
     assert not worker.is_busy, "a project that failed rests before it is tried again"
 
