@@ -327,5 +327,5 @@ def test_what_runs_through_joblib_runs_on_a_cluster(cluster, two):
 
 def test_without_dask_a_cluster_is_asked_for_in_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "accord.scale.cluster", None)
-    with pytest.raises(InputError, match=r"Install accord\[dask\]"):
+    with pytest.raises(InputError, match=r"Install accord-learn\[dask\]"):
         threads(client="tcp://127.0.0.1:8786")

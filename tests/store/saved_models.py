@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC
 
 import synthetic
 from accord import (
+    AnchoredRanker,
     AspectRanker,
     BradleyTerryRanker,
     CollectiveClassifier,
@@ -172,6 +173,17 @@ CASES: tuple[Case, ...] = (
         "pairs",
         lambda: BradleyTerryRanker().fit([("tea", "coffee"), ("tea", "water"), ("coffee", "water")], [1, 1, 0]),
         lambda model: [model.rank()],
+    ),
+    Case(
+        "pairs with judges",
+        "pairs",
+        lambda: AnchoredRanker(n_draws=20, burn_in=20).fit(
+            [("tea", "water"), ("tea", "coffee"), ("coffee", "water")] * 4,
+            [1, 1, 0] * 4,
+            annotator=["ada"] * 6 + ["program"] * 6,
+            judges={"annotator_id": ["program"], "family": ["m"]},
+        ),
+        lambda model: [model.rank(), model.judges_, model.slopes_],
     ),
     _threads(),
     *(_threads(model=name) for name in ("local", "local+cut", "local+ilp", "local+lbp", "joint", "chain")),

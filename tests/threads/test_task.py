@@ -82,13 +82,14 @@ def test_who_works_is_no_setting_of_a_model(tmp_path, key):
         train(project(), tmp_path / "m.accord", settings={key: "x"}, progress=quiet)
 
 
-def test_projects_without_labels_and_labels_never_trained_are_refused(saved, tmp_path):
+def test_projects_without_labels_are_refused_and_labels_never_trained_set_aside(saved, tmp_path):
     with pytest.raises(InputError, match="no comment of this project has a label"):
         train(project(labelled=False), tmp_path / "none.accord", settings={}, progress=quiet)
     odd = project(n_threads=1)
     judged = with_schema({"kind": ["label"], "item_id": ["q0c1"], "value": ["Never"]}, JUDGEMENTS)
-    with pytest.raises(InputError, match="row 0 has 'Never'"):
-        predict(saved, Project("threads", odd.item_table, judged))
+    table = predict(saved, Project("threads", odd.item_table, judged))
+    assert not table["given"].any()
+    assert "Never" not in set(table["label"])
     with pytest.raises(InputError, match="no setting 'modle'"):
         train(project(), tmp_path / "typo.accord", settings={"modle": "local"}, progress=quiet)
 

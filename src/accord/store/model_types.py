@@ -269,6 +269,8 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("pairs.PreferenceRanker", "accord.pairs.estimator", ESTIMATOR),
     ("pairs.BradleyTerryRanker", "accord.pairs.bradley_terry", ESTIMATOR),
     ("pairs.Strengths", "accord.pairs.bradley_terry", RECORD),
+    ("pairs.AnchoredRanker", "accord.pairs.judges", ESTIMATOR),
+    ("pairs.AnchoredDraws", "accord.pairs.anchored", RECORD),
     ("pairs.ArgumentFeatures", "accord.pairs.features", ESTIMATOR),
     ("pairs.NGrams", "accord.pairs.features", RECORD),
     ("pairs.FeatureGroups", "accord.pairs.feature_groups", RECORD),

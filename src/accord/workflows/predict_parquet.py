@@ -79,7 +79,8 @@ def predict_parquet(
         The Parquet file to write; the same rows in the same order whatever the workers are.
     links : path, optional
         Of a model of links: a Parquet file with ``src_id`` and ``dst_id``, and best ``group_id``. Links between groups
-        are not used.
+        are not used. Groups that are read together are also predicted together, which matters a little where the model
+        of links is the block model: more rows a block are closer to one graph.
     workers : Workers, optional
         Workers must see ``source`` and ``target`` under the same names.
     progress : Progress

@@ -76,17 +76,35 @@ def dialect_of(path: Path, usual: str = ",") -> Dialect:
         text = file.read(_LOOKED_AT)
     if len(text) == _LOOKED_AT:
         text = text[: text.rfind("\n") + 1] or text
-    escape = "\\" if '\\"' in text and '""' not in text.replace('\\""', "") else None
-    best, most = Dialect(usual, escape), (0.0, 0)
-    for separator in dict.fromkeys((usual, *_SEPARATORS)):
-        rows = cells_of(text, Dialect(separator, escape), _ROWS)
+    found = {separator: Dialect(separator, _escape_of(text, separator)) for separator in (usual, *_SEPARATORS)}
+    best, most = found[usual], (0.0, 0)
+    for separator, dialect in found.items():
+        rows = cells_of(text, dialect, _ROWS)
         width = len(rows[0]) if rows else 0
         if width < 2:
             continue
         whole = sum(len(row) == width for row in rows) / len(rows)
         if (whole, width) > most and whole >= 0.5 and (separator == usual or whole > max(most[0], 0.9)):
-            best, most = Dialect(separator, escape), (whole, width if separator == usual else 0)
+            best, most = dialect, (whole, width if separator == usual else 0)
     return best
+
+
+def _escape_of(text: str, separator: str) -> str | None:
+    """A backslash where quotation marks inside cells can only be read with it: a cell may also end in one."""
+    if '\\"' not in text or _is_closed(text, Dialect(separator)):
+        return None
+    return "\\" if _is_closed(text, Dialect(separator, "\\")) else None
+
+
+def _is_closed(text: str, dialect: Dialect) -> bool:
+    """Whether every quotation mark that ends a cell stands before a separator or the end of its row."""
+    lines = text.splitlines(keepends=True)
+    try:
+        for _ in csv.reader(lines, delimiter=dialect.separator, escapechar=dialect.escape, strict=True):
+            pass
+    except csv.Error as error:
+        return "expected after" not in str(error)  # a text that was cut may end inside a cell
+    return True
 
 
 def cells_of(text: str, dialect: Dialect, most: int | None = None) -> list[list[str]]:

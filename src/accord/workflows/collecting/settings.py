@@ -63,11 +63,15 @@ def looks_of(project: StoredProject) -> list[dict[str, str]]:
 def changed_settings(connection: Connection, project: StoredProject, sent: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with some of them changed; what judgements already use is kept.
 
-    A setting that is sent empty (``None``, or an empty list of names) is taken away.
+    A setting that is sent empty (``None``) is taken away; labels, aspects and the highest score cannot be.
     """
     settings = dict(project.settings)
     used = kept.choices_used(connection, project.id)
     for name, value in sent.items():
+        if value is None and name in ("labels", "aspects", "n_ranks"):
+            raise InputError(
+                f"{name} can be changed, not taken away; none were sent. Leave the field out to keep them."
+            )
         if name == "labels":
             _set_labels(settings, value, used["labels"])
         elif name == "aspects":
