@@ -63,6 +63,28 @@ def test_highlights_agree_by_the_characters_that_are_marked():
     assert found.people["n_answers"].tolist() == [2, 2]
 
 
+def test_who_read_and_marked_nothing_disagrees_with_who_marked_and_skipped_rows_say_nothing():
+    texts = ["abcdefghij", "klmnopqrst", "uvwxyz", "0123"]
+    rows = [
+        ("span", "t0", 0, 5, "ann", None, None),
+        ("span", "t0", None, None, "bob", None, "done"),
+        ("span", "t0", 0, 9, "bob", None, "skipped"),
+        ("span", "t1", 2, 8, "ann", None, None),
+        ("span", "t1", 3, 8, "bob", None, None),
+        ("span", "t2", None, None, "ann", None, None),
+        ("span", "t2", None, None, "bob", None, None),
+        ("span", "t3", 0, 2, "ann", None, None),
+        ("label", "t3", None, None, "bob", "yes", None),  # does not say that t3 was read for marks
+    ]
+    names = ("kind", "item_id", "start", "end", "annotator_id", "value", "status")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    found = {one.what: one for one in agree(project("rationales", texts, **columns))}
+    marks = np.zeros((2, 26), dtype=int)
+    marks[0, :5] = marks[0, 12:18] = marks[1, 13:18] = 1
+    assert found["highlights"].measures["value"][0] == pytest.approx(krippendorff_alpha(marks))
+    assert found["highlights"].people["n_answers"].tolist() == [4, 3]
+
+
 def test_somebody_who_answers_again_is_compared_with_before():
     labels = project(
         "links",

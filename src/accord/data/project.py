@@ -198,6 +198,10 @@ class Project:
         """The tables as pandas frames, by name."""
         return {name: _frame(table) for name, table in self._tables.items()}
 
+    def answered(self) -> pd.DataFrame:
+        """The judgements that were answered and not taken back, all columns, one row a judgement."""
+        return _frame(self.judgement_table.filter(self._is_answered()))
+
     # -- records -------------------------------------------------------------------------------------------------
 
     def items(self) -> Items:
@@ -315,11 +319,13 @@ class Project:
     def _judgements(self, kind: str, *columns: str) -> pa.Table:
         """Some columns of the judgements of one kind that were answered and not taken back."""
         table = self.judgement_table
-        status = table.column("status")
-        answered = pc.or_(pc.is_null(status), _equals(status, "done"))
-        wanted = pc.and_(_equals(table.column("kind"), kind), answered)
+        wanted = pc.and_(_equals(table.column("kind"), kind), self._is_answered())
         table = table.select(list(columns))
         return table if pc.all(wanted).as_py() else table.filter(wanted)
+
+    def _is_answered(self) -> pa.ChunkedArray:
+        status = self.judgement_table.column("status")
+        return pc.or_(pc.is_null(status), _equals(status, "done"))
 
     # -- disk ----------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def answer_table(project: Project) -> pd.DataFrame:
     same, ``who``, ``answer``, ``at``. A vote means the same whichever text
     is named first: the two ids are put in order and the vote is turned with them.
     """
-    frame = project.frames()["judgements"]
+    frame = project.answered()
     kinds = frame["kind"].isin(["pair", "label", "score"])
     frame = frame[kinds & frame["annotator_id"].notna() & frame["value"].notna()]
     is_pair = frame["kind"] == "pair"
@@ -167,28 +167,28 @@ def _drift(shared: "pd.Series[float]") -> tuple[float, float, float]:
 def _span_answers(project: Project) -> Agreement | None:
     """Agreement about highlights: every stretch of a text that people mark or do not mark is a question.
 
-    Stretches count by their length, so that α is that of marked and unmarked characters ([KMRB16], |uα).
+    Stretches count by their length, so that α is that of marked and unmarked characters ([KMRB16], |uα). Who marked
+    nothing in a text has read it if a span without start and end says so.
     """
-    frame = project.frames()["judgements"]
-    frame = frame[frame["annotator_id"].notna()]
-    spans = frame[frame["kind"] == "span"]
+    frame = project.answered()
+    spans = frame[(frame["kind"] == "span") & frame["annotator_id"].notna()]
     items = project.items()
     if spans.empty or items.texts is None:
         return None
-    readers = frame.groupby("item_id", observed=True)["annotator_id"].agg(lambda who: sorted(set(map(str, who))))
+    readers = spans.groupby("item_id", observed=True)["annotator_id"].agg(lambda who: sorted(set(map(str, who))))
     people = sorted({who for names in readers for who in names})
     code = {name: place for place, name in enumerate(people)}
     marked = {
         str(item): list(
             zip(own["start"].astype(int), own["end"].astype(int), own["annotator_id"].astype(str), strict=True)
         )
-        for item, own in spans.groupby("item_id", observed=True)
+        for item, own in spans[spans["start"].notna()].groupby("item_id", observed=True)
     }
     rows: list[tuple[int, int, int]] = []  # question, who, value
     stretches: list[tuple[int, int]] = []  # text, length
     for place, (item, text) in enumerate(zip(items.ids, items.texts, strict=True)):
         own, names = marked.get(str(item), []), readers.get(item, [])
-        if len(names) < 2 or not own:
+        if len(names) < 2:
             continue
         cuts = sorted({0, len(str(text)), *(start for start, _, _ in own), *(end for _, end, _ in own)})
         for start, end in pairwise(cuts):
