@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 import synthetic
 from accord import (
     AnchoredRanker,
+    PersonalRanker,
     AspectRanker,
     BradleyTerryRanker,
     CollectiveClassifier,
@@ -184,6 +185,16 @@ CASES: tuple[Case, ...] = (
             judges={"annotator_id": ["program"], "family": ["m"]},
         ),
         lambda model: [model.rank(), model.judges_, model.slopes_],
+    ),
+    Case(
+        "pairs by person",
+        "pairs",
+        lambda: PersonalRanker().fit(
+            [("tea", "water"), ("tea", "coffee"), ("coffee", "water")] * 8,
+            [1, 1, 1] * 4 + [1, 0, 1] * 4,
+            annotator=["ada"] * 12 + ["ben"] * 12,
+        ),
+        lambda model: [model.rank("ada"), model.voters_, model.groups_, model.disagreements()],
     ),
     _threads(),
     *(_threads(model=name) for name in ("local", "local+cut", "local+ilp", "local+lbp", "joint", "chain")),
