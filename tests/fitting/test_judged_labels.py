@@ -12,9 +12,7 @@ def problem(seed, *, n_items=600, n_labelled=150, skill=(0.8, 0.7, 0.75), copies
     truth = rng.choice(n_labels, n_items, p=[0.5, 0.3, 0.2])
     people = np.zeros((n_items, n_labels))
     people[np.arange(n_labelled), truth[:n_labelled]] = 1.0
-    said = [
-        np.where(rng.random(n_items) < chance, truth, rng.integers(0, n_labels, n_items)) for chance in skill
-    ]
+    said = [np.where(rng.random(n_items) < chance, truth, rng.integers(0, n_labels, n_items)) for chance in skill]
     said += [said[0]] * copies
     item, judge = np.tile(np.arange(n_items), len(said)), np.repeat(np.arange(len(said)), n_items)
     return truth, people, item, judge, np.concatenate(said)
@@ -29,8 +27,7 @@ def test_tables_and_labels_are_recovered():
     found = judged_labels(people, item, judge, label, np.arange(3))
     assert_allclose(found.confusion.sum(axis=2), 1.0)
     assert_allclose(found.confusion[0, 0, 0], 0.8 + 0.2 / 3, atol=0.08)
-    right = np.array([[[(s if k == l else 0.0) + (1 - s) / 3 for l in range(3)] for k in range(3)]
-                      for s in (0.8, 0.7, 0.75)])  # fmt: skip
+    right = np.stack([skill * np.eye(3) + (1.0 - skill) / 3 for skill in (0.8, 0.7, 0.75)])
     assert 0.75 < np.mean((found.low <= right) & (right <= found.high)) <= 1.0
     rest = np.arange(300, 600)
     assert np.mean(found.soft[rest].argmax(axis=1) == truth[rest]) > 0.9

@@ -15,9 +15,7 @@ from synthetic.tastes import taste_votes
 
 def fitted(problem, **settings):
     votes = problem.votes
-    return PersonalRanker(**settings).fit(
-        *votes.xy(), items=votes.items, annotator=votes.annotators[votes.annotator]
-    )
+    return PersonalRanker(**settings).fit(*votes.xy(), items=votes.items, annotator=votes.annotators[votes.annotator])
 
 
 def losses(ranker, problem, n=1500):

@@ -16,12 +16,12 @@ from sklearn.svm import LinearSVC
 import synthetic
 from accord import (
     AnchoredRanker,
-    PersonalRanker,
     AspectRanker,
     BradleyTerryRanker,
     CollectiveClassifier,
     IterativeClassifier,
     MaskingSVMClassifier,
+    PersonalRanker,
     PreferenceRanker,
     RationaleClassifier,
     ThreadClassifier,

@@ -15,7 +15,7 @@ __all__ = ["TasteProblem", "taste_votes"]
 
 @dataclass(frozen=True, eq=False)
 class TasteProblem:
-    """Votes and the truth behind them: voter p sees f(left) − f(right) + side_p (g(left) − g(right)) + ε, ε ~ N(0, 2)."""
+    """Votes and the truth: voter p sees f(left) − f(right) + side_p (g(left) − g(right)) + ε, ε ~ N(0, 2)."""
 
     votes: Comparisons
     common: FloatArray  # (n_items,) f

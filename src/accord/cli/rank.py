@@ -47,7 +47,8 @@ def rank(
         typer.Option(help="Also rank as if texts were alike in these, such as length,markdown,position,meta.year."),
     ] = None,
     personal: Annotated[
-        bool, typer.Option("--personal", help="Show who prefers what: tastes, groups of voters, pairs they differ about.")
+        bool,
+        typer.Option("--personal", help="Show who prefers what: tastes, groups of voters, pairs they differ about."),
     ] = False,
     person: Annotated[str | None, typer.Option(help="With --personal: the ranking of this person.")] = None,
     stop_when: Annotated[
@@ -78,7 +79,9 @@ def rank(
         return
     if personal or person is not None:
         if stop_when is not None or report is not None or anchor is not None or method != "auto" or control is not None:
-            raise InputError("--personal stands alone: leave --stop-when, --report, --anchor, --method and --control out.")
+            raise InputError(
+                "--personal stands alone: leave --stop-when, --report, --anchor, --method and --control out."
+            )
         _personal(opened, person, parse_settings(settings or []), json)
         return
     with progress_bars(hidden=json) as progress:
@@ -145,7 +148,9 @@ def _personal(opened: "Project", person: str | None, settings: Any, json: bool) 
                    if name in found.ranking and not found.ranking[name].isna().all()]  # fmt: skip
         print_table(found.ranking[columns], title=f"What {person} prefers, with 90 % intervals")
     if found.n_tastes:
-        print_table(found.groups, title="Groups of taste, and the texts that each likes more and less than all voters do")
+        print_table(
+            found.groups, title="Groups of taste, and the texts that each likes more and less than all voters do"
+        )
         print_table(found.voters, title="Voters, those who depart most from the consensus first")
         print_table(found.disagreements, title="Pairs that voters differ about most: probability of a vote for left")
     for sentence in found.sentences:

@@ -1,7 +1,7 @@
-"""What judges' labels say about people's: confusion tables learnt on texts that both labelled, and soft labels of the rest.
+"""What judges' labels say about people's: confusion tables from texts that both labelled, soft labels of the rest.
 
-A judge j says l about a text whose label is k with probability π_j[k, l] [DS79]. Unlike there, nobody guesses the labels
-of the texts: people are the anchor, and π is counted where people labelled too. Rows are shrunk towards those of all
+A judge j says l about a text whose label is k with probability π_j[k, l] [DS79]. Unlike there, labels of texts are not
+guessed: people are the anchor, and π is counted where people labelled too. Rows are shrunk towards those of all
 judges, and these towards a judge that says the same whatever the label, so that of what is not known nothing follows.
 The label of a text that judges alone labelled is
 

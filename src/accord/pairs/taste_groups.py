@@ -44,7 +44,7 @@ def _mixture(precision: FloatArray, pull: FloatArray, start: FloatArray, spread:
     """Expectation maximisation from centres; all groups are as wide."""
     centre, share, inside = start, np.full(len(start), 1.0 / len(start)), spread / len(start)
     last = -np.inf
-    belief = np.ones((len(pull), len(start)))
+    belief: FloatArray = np.ones((len(pull), len(start)))
     for _ in range(_MOST_STEPS):
         parts = [_given(precision, pull, each, inside) for each in centre]
         logs = np.stack([log for log, _, _ in parts], axis=1) + np.log(share)

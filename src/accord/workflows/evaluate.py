@@ -19,6 +19,7 @@ from accord.evaluation.simple import logistic_regression, majority, ridge_ranks,
 from accord.fitting.folds import group_folds
 from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
+from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of
 
 __all__ = ["Evaluation", "evaluate"]
@@ -90,6 +91,7 @@ def evaluate(
     """
     if n_folds < 2:
         raise InputError(f"the number of folds must be at least 2; got {n_folds}.")
+    project = people_only(project)  # a model is as good as it says what people say
     kind = _KINDS[project.kind]
     cases = kind.cases(project)
     n_groups = len(np.unique(cases.group))

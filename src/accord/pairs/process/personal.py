@@ -225,7 +225,9 @@ def fit_personal(
     amounts, spread = np.zeros((n_voters, k)), np.full(k, _FIRST_TASTE)
     amounts[:, 0], spread[0] = 1.0, _FIRST_STRENGTH
     none = np.zeros((n_voters, k, k))
-    begin = _State(votes, voters, likelihood, (start,) * k, mean, variance, amounts, none, spread, np.full(left.size, np.inf))
+    begin = _State(
+        votes, voters, likelihood, (start,) * k, mean, variance, amounts, none, spread, np.full(left.size, np.inf)
+    )
     last, convergence = iterate(
         sweep, begin, max_iter=max_iter, tol=tol, change=lambda old, new: float(np.mean(np.abs(new.z - old.z)))
     )

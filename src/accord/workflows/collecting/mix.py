@@ -23,8 +23,10 @@ class PairMix:
     informative, voted : sequences of pairs
         What the model would ask, and every vote that there is.
     shares : mapping
-        Shares of ``informative``, ``coverage``, ``random`` and ``repeat``; those that have nothing to draw from are
-        left out.
+        Shares of ``informative``, ``coverage``, ``random``, ``repeat`` and ``judges``; those that have nothing to draw
+        from are left out.
+    disputed : sequence of pairs
+        What judges answer differently and no person has answered.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class PairMix:
         informative: Sequence[Pair],
         voted: Sequence[Pair],
         shares: Mapping[str, float],
+        disputed: Sequence[Pair] = (),
     ) -> None:
         self._pools = [np.array(pool) for pool in pools if len(pool) > 1]
         self._sizes = [pool.size * (pool.size - 1) / 2 for pool in self._pools]
@@ -41,7 +44,8 @@ class PairMix:
         self._votes = [np.array([counts.get(int(key), 0) for key in pool]) for pool in self._pools]
         self._place = {int(key): (p, i) for p, pool in enumerate(self._pools) for i, key in enumerate(pool)}
         inside = [pair for pair in voted if self._together(pair)]
-        self._sources = {"informative": list(informative), "repeat": inside}
+        divided = [pair for pair in disputed if self._together(pair)]
+        self._sources = {"informative": list(informative), "repeat": inside, "judges": divided}
         self._likely = {way: Counter(frozenset(pair) for pair in found) for way, found in self._sources.items()}
         kept = {way: share for way, share in shares.items() if share > 0 and self._sources.get(way, True)}
         total = sum(kept.values())
