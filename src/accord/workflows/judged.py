@@ -49,12 +49,16 @@ def judge_names(project: Project) -> dict[str, str]:
     return dict(zip(table["annotator_id"], table["family"], strict=True))
 
 
-def people_only(project: Project) -> Project:
-    """The project without what judges answered; the project itself where nobody is a judge, or everybody is."""
+def people_only(project: Project, *, may_be_none: bool = False) -> Project:
+    """The project without what judges answered; the project itself where nobody is a judge.
+
+    Where everybody is a judge nothing would be left to learn from: then it is the project itself too, unless
+    ``may_be_none``.
+    """
     judges = set(judge_names(project))
     who = project.judgement_table.column("annotator_id").to_pylist() if judges else []
     kept = [name not in judges for name in who]
-    if all(kept) or not any(kept):
+    if all(kept) or not (any(kept) or may_be_none):
         return project
     return replace(project, judgement_table=project.judgement_table.filter(pa.array(kept)))
 

@@ -60,7 +60,7 @@ def _verdict(value: Any) -> str | None:
         return "correct" if value else "incorrect"
     if isinstance(value, str):
         return _LETTERS.get(value.strip(), value.strip() or None)
-    return {1: "correct", 0: "incorrect"}.get(value) if isinstance(value, int | float) else None
+    return {1.0: "correct", 0.0: "incorrect"}.get(value) if isinstance(value, int | float) else None
 
 
 def _text(value: Any, depth: int = 0) -> str | None:

@@ -20,6 +20,7 @@ from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
+from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.collecting.large import Parts, parts
 from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
@@ -100,7 +101,10 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
         frame, summary = pd.DataFrame(), {"waiting": str(error)}
-    people = [asdict(person) for person in annotators(judged)]
+    of_judges, own = judge_summary(judged), people_only(judged, may_be_none=True)
+    people = [asdict(person) for person in annotators(own)]
+    if of_judges is not None:  # what judges have answered may still be asked of people
+        counts = _answers_by_text(own, keys)
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, asked, size, rng)
     packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
@@ -112,7 +116,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         n_judgements=n_judgements,
         last_judgement=newest,
         seconds=seconds,
-        result={"summary": summary, "people": people, "quality": quality(judged, right)},
+        result={"summary": summary, "people": people, "quality": quality(own, right), "judges": of_judges},
         rows=with_reasons(_rows(frame, keys), fitted.model if fitted else None, part.seen),
     )
     with database.write() as connection:
@@ -120,6 +124,13 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
+
+
+def _answers_by_text(project: Project, keys: Mapping[str, int]) -> dict[int, int]:
+    """The number of answers about each text, by key."""
+    frame = project.answered()
+    names = pd.concat([frame["item_id"], frame["other_id"]]).dropna()
+    return {keys[str(name)]: int(n) for name, n in names.value_counts().items() if str(name) in keys}
 
 
 def _fit(part: Parts, last: Fitted | None, learnt: Project) -> tuple[Fitted, bool]:
@@ -199,7 +210,7 @@ def _choose(
     else:
         queue = _choose_texts(project, model, keys, counts, asked, mix, size, rng)
     overlap = int(stored.settings.get("overlap") or 0)
-    return _shared(queue, project, keys, overlap) if overlap else queue
+    return _shared(queue, people_only(project, may_be_none=True), keys, overlap) if overlap else queue
 
 
 def _shared(
