@@ -67,7 +67,8 @@ def test_one_persons_ranking_and_strangers():
     table = ranker.rank(names[0]).set_index("item_id").loc[problem.votes.items.ids]
     assert np.corrcoef(table["score"], truth)[0, 1] > 0.9
     assert ((table["low"] < table["score"]) & (table["score"] < table["high"])).all()
-    pairs = [("text1", "text2"), ("text2", "text1")]
+    one, two = problem.votes.items.ids[:2]
+    pairs = [(one, two), (two, one)]
     known, stranger = (ranker.predict_proba(pairs, annotator=who) for who in (names[0], "nobody"))
     assert_allclose(known[0], known[1][::-1], atol=1e-9)
     assert_allclose(stranger, ranker.predict_proba(pairs), atol=1e-12)
