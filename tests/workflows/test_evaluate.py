@@ -10,6 +10,7 @@ from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.data.task import Task
 from accord.errors import InputError
+from accord.scale.workers import Workers
 from accord.workflows import kinds
 from accord.workflows.evaluate import ACCORD, ALONE, _draws, _interval, evaluate
 from accord.workflows.kinds import task_of
@@ -84,6 +85,13 @@ def test_the_better_method_is_named(spy):
     assert "logistic regression is better" in found.sentence
     gain = found.gains.set_index(["method", "metric"]).loc[(ALONE, "accuracy")]
     assert (gain["value"], gain["low"], gain["high"]) == (0.0, 0.0, 0.0)
+
+
+def test_figures_do_not_depend_on_who_works():
+    alone, two = (evaluate(labelled(8), n_folds=2, workers=workers) for workers in (None, Workers(2)))
+    for name in ("rows", "gains", "curve", "calibration"):
+        pd.testing.assert_frame_equal(getattr(alone, name), getattr(two, name))
+    assert (alone.sentence, alone.notes) == (two.sentence, two.notes)
 
 
 def test_too_few_groups_are_refused():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, print_json, print_table, progress_bars, records
+from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, progress_bars, records
 
 app = command_app()
 
@@ -23,10 +23,9 @@ def ask(
     """Say which questions are worth asking next."""
     from accord.store.models import load_model
     from accord.workflows.ask import ask as run
-    from accord.workflows.projects import open_project
 
     saved = None if model is None else load_model(model)
-    opened = open_project(project, kind="pairs" if saved is None else saved.kind)
+    opened = opened_project(project, "pairs" if saved is None else saved.kind)
     with progress_bars(hidden=json) as progress:
         table = run(saved, opened, n=n, strategy=strategy, progress=progress)
     if json:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from accord.data.project import Project
     from accord.scale import Workers
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Settings",
     "WorkerCount",
     "command_app",
+    "opened_project",
     "page_width",
     "print_json",
     "print_table",
@@ -92,6 +94,17 @@ def print_json(value: Any) -> None:
     from accord.data.tables import plain
 
     sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def opened_project(name: str, kind: str | None) -> "Project":
+    """What people name on the command line; what is not read of a raw table is said on standard error."""
+    from accord.workflows.projects import open_project
+
+    notes: list[str] = []
+    project = open_project(name, kind=kind, notes=notes)
+    for note in notes:
+        typer.echo(f"note: {note}.", err=True)
+    return project
 
 
 def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

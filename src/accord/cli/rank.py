@@ -11,6 +11,7 @@ from accord.cli.frame import (
     Json,
     Settings,
     command_app,
+    opened_project,
     page_width,
     print_json,
     print_table,
@@ -61,7 +62,6 @@ def rank(
 ) -> None:
     """Rank the texts of a project of pairs, with intervals and tiers, or find the best comment of each question."""
     from accord.fitting.settings import parse_settings
-    from accord.workflows.projects import open_project
     from accord.workflows.rank import control as run_control
     from accord.workflows.rank import parse_top, stability_sentences
     from accord.workflows.rank import rank as run
@@ -71,7 +71,7 @@ def rank(
         raise InputError("name one project, or an example with --example NAME.")
     name = f"example:{example}" if project is None else project
     threads = label is not None or model is not None
-    opened = open_project(name, kind=("threads" if threads else "pairs") if Path(name).is_file() else None)
+    opened = opened_project(name, ("threads" if threads else "pairs") if Path(name).is_file() else None)
     if opened.kind == "threads" or threads:
         if stop_when is not None or report is not None or anchor is not None or method != "auto":
             raise InputError("--stop-when, --report, --anchor and --method are for pairs; this project is of threads.")

@@ -387,8 +387,9 @@ def _suggestion(kind: str, files: Sequence[Matched]) -> str:
     """Which column to map, where no judgement was found."""
     use = {"aspects": "score", "pairs": "winner"}.get(kind, "label")
     could = [name for file in files for name in file.could]
-    rest = [name for file in files for name in file.rest]
-    columns = could or rest
+    # What has few different values is a judgement more often than what has many.
+    rest = sorted((not file.profiles[name].is_label, name) for file in files for name in file.rest)
+    columns = could or [name for _, name in rest]
     if not columns or kind == "pairs":
         return ""
     what = "may hold it" if could else "are unused"

@@ -83,6 +83,7 @@ class Reading:
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
                 rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
+                rows.leave_out_empty()
                 rows.check_lengths()
                 if rows.has("created_at"):
                     rows = rows.with_columns(created_at=pa.array(iso_times(rows.texts("created_at"))[0], pa.string()))
@@ -121,13 +122,14 @@ class Reading:
     def _items(self, block: Block) -> None:
         block = with_made_ids(block)
         ids = block.texts("item_id")
-        scored = {name: scores_as_numbers(block.raw(name)) for name in block.matched.scores}
+        matched = block.matched
+        scored = {name: scores_as_numbers(block.raw(name), matched.words_of(name)) for name in matched.scores}
         # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
         if block.has("label"):
             self._check_labels(block, "label", block.is_valid("label"))
         for column in scored.values():
-            self.check_scores(block, column, column.is_valid().to_numpy(zero_copy_only=False))
+            self.check_scores(block, column, block.good & column.is_valid().to_numpy(zero_copy_only=False))
         self._check_questions(block, ids)
         fresh = self._new_ids(block, ids)
         questions = self._questions(block)
@@ -265,7 +267,8 @@ class Reading:
         self._known(block, "item_id")
         if block.has("text"):
             self._texts_beside(block)
-        value = scores_as_numbers(block.column("value"))
+        name = block.matched.columns["value"]
+        value = scores_as_numbers(block.raw(name), block.matched.words_of(name))
         self.check_scores(block, value, block.answered)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("score", names, block.all, value=value)

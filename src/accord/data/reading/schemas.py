@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS
-from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NUMBERED, PERSON, RATING, SIDES, TITLES, USERS, WON_LOST
+from accord.data.reading.names import (
+    IDENTITY,
+    NO_JUDGEMENT,
+    NO_SCORE,
+    NUMBERED,
+    PERSON,
+    RATING,
+    SIDES,
+    TITLES,
+    USERS,
+    WON_LOST,
+)
 from accord.data.reading.profiles import Profile, plain_name, profiles_of
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
@@ -16,6 +27,7 @@ __all__ = ["ROLES", "USES", "WINS", "Look", "Matched", "Role", "check_uses", "ma
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
+_LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
 _GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
 _SCORE_NAME = re.compile(
     r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE
@@ -184,6 +196,10 @@ class Matched:
         """Columns that are read under another name: the file's name → ours."""
         return {theirs: ours for ours, theirs in self.columns.items() if theirs != ours}
 
+    def words_of(self, name: str) -> Mapping[str, float]:
+        """The words of the scale of a column, if it has one of words."""
+        return self.profiles[name].scale if name in self.profiles else {}
+
     @property
     def judged(self) -> bool:
         """Whether the file holds judgements."""
@@ -346,6 +362,7 @@ def _votes_by_content(
     sides = [columns[side] for side in ("item_id", "other_id") if side in columns]
     if "value" in columns or len(sides) == 1:
         return {}
+    sides = sides or _two_versions([name for name in profiles if name not in taken])
     others = {name: profile for name, profile in profiles.items() if name not in taken or name in sides}
     found = answered_columns(others, sides or None)
     if found is None:
@@ -355,6 +372,18 @@ def _votes_by_content(
     taken.update((left, right, answer))
     reasons[answer] = "its answers tell which of two columns is better"
     return words
+
+
+def _two_versions(names: Sequence[str]) -> list[str]:
+    """The two columns whose names differ only in their last part, such as "Slogan A" and "Slogan B"; else none."""
+    plain = {plain_name(name): name for name in names}
+    found = [
+        [plain[first], plain[stem + two]]
+        for first in plain
+        for one, two in _LAST
+        if first.endswith(one) and (stem := first[: -len(one)]) and stem + two in plain
+    ]
+    return found[0] if len(found) == 1 else []
 
 
 def _less_plain(
@@ -401,6 +430,7 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     open_ = [name for name in found.rest if name not in uses]
     marked = {name: name[6:] for name in open_ if name.lower().startswith("score.")}
     rated = [name for name in open_ if found.profiles[name].is_score and not NO_JUDGEMENT.search(plain_name(name))]
+    rated = [name for name in rated if not NO_SCORE.search(plain_name(name))]
     halves = [name for name in open_ if found.profiles[name].is_half_score]
     halves = [name for name in halves if not NO_JUDGEMENT.search(plain_name(name))]
     alike = [name for name in rated if found.profiles[name].has_decimals]
@@ -417,7 +447,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
             scores[name] = _aspect(name, scores.values())
             low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
             steps = "whole numbers" if found.profiles[name].is_score else "half steps"
-            reasons[name] = f"{steps} from {low:g} to {high:g}"
+            words = "words of a scale, read as numbers" if found.profiles[name].scale else steps
+            reasons[name] = f"{words} from {low:g} to {high:g}"
     if kind in _LABELLED or (kind is None and not scores):
         if "label" not in columns and len(labelled) == 1:
             columns["label"] = labelled[0]
@@ -439,7 +470,7 @@ def _aspect(name: str, others: Iterable[str]) -> str:
 def _are_texts(found: Matched) -> bool:
     """Whether the sides of votes are texts, not ids."""
     sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
-    return all(side.length >= 25 and side.words >= 4 for side in sides)
+    return all(side.words >= 2.5 for side in sides)
 
 
 def _vote_answers(found: Matched) -> Matched:

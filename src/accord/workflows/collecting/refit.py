@@ -25,7 +25,7 @@ from accord.workflows.collecting.large import Parts, parts
 from accord.workflows.collecting.mix import PairMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.collecting.quality import quality, settled, started_questions
-from accord.workflows.collecting.reasons import with_reasons
+from accord.workflows.collecting.reasons import kept, with_reasons
 from accord.workflows.exchange import project_of
 from accord.workflows.judged import disputed, learning_project, people_only
 from accord.workflows.kinds import task_of
@@ -108,6 +108,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, asked, size, rng)
     packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
+    explained = kept(fitted.model if fitted else None, part.seen)
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
     version = scores.put_scores(
@@ -120,6 +121,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         rows=with_reasons(_rows(frame, keys), fitted.model if fitted else None, part.seen),
     )
     with database.write() as connection:
+        scores.keep_model(connection, project_id, explained, version=version)
         if packed is not None:
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
