@@ -20,8 +20,9 @@ from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
+from accord.workflows.ask import askable, informative_texts
 from accord.workflows.collecting.large import Parts, parts
-from accord.workflows.collecting.mix import PairMix
+from accord.workflows.collecting.mix import PairMix, TextMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.collecting.quality import quality, settled, started_questions
 from accord.workflows.collecting.reasons import with_reasons
@@ -251,44 +252,34 @@ def _choose_texts(
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
-    mix: Mapping[str, float],
+    shares: Mapping[str, float],
     size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
-    """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
-    frame = project.frames()["items"]
-    questions_of_threads = set(frame["group_id"].dropna()) if project.kind == "threads" else set()
-    pool = [keys[name] for name in frame["item_id"] if name not in questions_of_threads]
-    if not pool:
+    """Draw texts: those whose answers tell most, those nobody has judged, and some at random.
+
+    They are drawn among the texts without a judgement while there are any, and then among all. The propensity of a text
+    is its probability among those that were not drawn before it.
+    """
+    found, task = askable(project), task_of(project.kind)
+    if not len(found.ids):
         return []
+    texts = [keys[str(name)] for name in found.ids]
+    n_judged = np.array([counts.get(key, 0) for key in texts])
+    free = np.flatnonzero(n_judged == 0)
+    free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    ask = task_of(project.kind).ask
-    if model is not None and ask is not None:
-        try:
-            asked = ask(model, project, size)
-            informative = [keys[str(name)] for name in asked["item_id"]]
-        except InputError:  # nothing is left to ask by the model: coverage and chance remain
+    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31))
+    informative = [keys[name] for name in names]
+    if not informative and model is not None and task.ask is not None:
+        try:  # every text has its label: highlights remain
+            informative = [keys[str(name)] for name in task.ask(model, project, size)["item_id"]]
+        except InputError:
             informative = []
-    unseen = sorted(pool, key=lambda key: (counts.get(key, 0), rng.random()))
-    shares = {
-        "informative": mix["informative"] if informative else 0.0,
-        "coverage": mix["coverage"],
-        "random": mix["random"],
-    }
-    queue: list[dict[str, Any]] = []
-    taken: set[int] = set()
-    sources = {"informative": iter(informative), "coverage": iter(unseen)}
-    while len(queue) < min(size, len(pool)):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        key = rng.choice(pool) if way == "random" else next(sources[way], None)
-        if key is None:
-            shares[way] = 0.0
-            if not any(shares.values()):
-                break
-            continue
-        if key in taken:
-            continue
-        taken.add(key)
-        propensity = shares["random"] / sum(shares.values()) / len(pool) if way == "random" else None
-        queue.append({"item": key, "other": None, "strategy": way, "propensity": propensity})
-    return queue
+    open_ = {texts[place] for place in free}
+    mix = TextMix(
+        [texts[place] for place in free], n_judged[free], found.groups[free],
+        [key for key in informative if key in open_], shares,
+    )  # fmt: skip
+    drawn = [mix.draw(rng) for _ in range(min(size, free.size))]
+    return [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]
