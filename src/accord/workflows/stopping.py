@@ -71,7 +71,8 @@ def _key(row: dict[Any, Any], kind: str) -> Any:
 def _truth(project: Project) -> dict[Any, str]:
     if project.kind == "aspects":
         table = project.ratings().to_table()
-        return {(row.item_id, row.aspect): str(int(row.value)) for row in table.itertuples()}
+        keys = table[["item_id", "aspect"]].itertuples(index=False, name=None)
+        return dict(zip(keys, table["value"].astype(int).astype(str), strict=True))
     ids = project.item_table.column("item_id").to_pylist()
     return {name: str(label) for name, label in zip(ids, project.labels(), strict=True) if label is not None}
 
