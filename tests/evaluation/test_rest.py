@@ -24,7 +24,13 @@ def simulated(seed):
         left = np.setdiff1d(np.arange(N_TEXTS), asked)
         p = LogisticRegression().fit(x[asked], y[asked]).predict_proba(x[left])[:, 1]
         order = left[np.argsort(np.abs(p - 0.5))].tolist()
-        mix = TextMix(left.tolist(), [0] * len(left), [""] * len(left), order, {"informative": 0.8, "random": 0.2})
+        mix = TextMix(
+            left.tolist(),
+            [0] * len(left),
+            [""] * len(left),
+            {"informative": order},
+            {"informative": 0.8, "random": 0.2},
+        )
         for _ in range(STEP):
             way, key, _ = mix.draw(draws)
             asked.append(key)

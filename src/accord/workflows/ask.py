@@ -16,6 +16,7 @@ from accord.store.models import SavedModel
 from accord.texts.similar import weighted_words
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
 from accord.workflows.collecting.mix import REASONS, TextMix
+from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of, trained
 from accord.workflows.predict import check_match
 
@@ -83,15 +84,16 @@ def ask(
         if saved is None:
             return choose(trained(project, {}, progress), project, n, *how)
         return saved.use(choose, project, n, *how)
+    people = people_only(project)  # what judges answered is still to be asked of people
     if saved is not None:
-        return saved.use(lambda model: ask_texts(model, project, n, strategy or "information", seed=seed))
+        return saved.use(lambda model: ask_texts(model, people, n, strategy or "information", seed=seed))
     model = None
     if strategy not in ("coverage", "random"):
         try:
             model = trained(project, {}, progress)
         except InputError:  # too few judgements, or of one label only
             strategy = "coverage"
-    return ask_texts(model, project, n, strategy or "information", seed=seed)
+    return ask_texts(model, people, n, strategy or "information", seed=seed)
 
 
 def ask_texts(
@@ -108,7 +110,7 @@ def ask_texts(
         raise InputError("every text is answered already; there is none to ask about.")
     names, gains = informative_texts(task, model, project, found, n, strategy, open_=open_, seed=seed)
     shares = {"informative": 1.0 - _FLOOR, "random": _FLOOR} if len(names) else {strategy: 1.0}
-    mix = TextMix(found.ids[free], found.counts[free], found.groups[free], names, shares)
+    mix = TextMix(found.ids[free], found.counts[free], found.groups[free], {"informative": names}, shares)
     rng, told = random.Random(seed), dict(zip(names, gains, strict=True))
     rows = []
     for _ in range(min(n, free.size)):

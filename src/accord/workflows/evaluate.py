@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.stats import t as student_t
 
 from accord.data.project import Project
 from accord.errors import InputError
+from accord.evaluation.agreement import wilson
 from accord.evaluation.simple import logistic_regression, majority, ridge_ranks, usual_ranks
 from accord.fitting.folds import group_folds
 from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
+from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of
 
 __all__ = ["Evaluation", "evaluate"]
@@ -90,6 +93,7 @@ def evaluate(
     """
     if n_folds < 2:
         raise InputError(f"the number of folds must be at least 2; got {n_folds}.")
+    project = people_only(project)  # a model is as good as it says what people say
     kind = _KINDS[project.kind]
     cases = kind.cases(project)
     n_groups = len(np.unique(cases.group))
@@ -98,7 +102,7 @@ def evaluate(
             f"an evaluation needs judgements of at least {max(_LEAST_GROUPS, n_folds)} {cases.grouped}; this project "
             f"has {n_groups}. Judge more, or use fewer folds."
         )
-    folds = group_folds(cases.group, n_folds=n_folds, random_state=random_state)
+    folds = group_folds(cases.group, n_folds=n_folds, random_state=random_state, strata=cases.truth)
     parts = [_Fold(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]
     methods: dict[str, Probabilities] = {ACCORD: kind.model, ALONE: kind.alone, **kind.others}
     settings = dict(settings or {})
@@ -131,10 +135,10 @@ def evaluate(
     notes.update(dict.fromkeys(str(warning.message) for warning in caught))
     draws = _draws(cases.group, random_state)
     losses = {name: _losses(cases, found) for name, found in p.items()}
-    rows, gains = _compared(losses, draws)
+    rows, gains = _compared(losses, draws, n_groups)
     curve = pd.DataFrame(
         [
-            (n, metric, *_interval(values, draws))
+            (n, metric, *_interval(values, draws, n_groups, share=metric == "accuracy"))
             for n, found in sizes
             for metric, values in _losses(cases, found).items()
         ],
@@ -179,21 +183,41 @@ def _draws(groups: ObjectArray, random_state: int) -> FloatArray:
     return np.asarray(drawn[:, codes], dtype=np.float64)
 
 
-def _interval(values: FloatArray, draws: FloatArray) -> tuple[float, float, float]:
-    means = draws @ values / np.maximum(draws.sum(axis=1), 1e-9)
-    low, high = np.quantile(means, [0.025, 0.975])
+def _interval(
+    values: FloatArray, draws: FloatArray, n_groups: int, *, share: bool = False
+) -> tuple[float, float, float]:
+    """The mean and its 95 % interval over groups.
+
+    The spread is that of means over groups that are drawn again, and the width that of Student's t, because groups may
+    be few. A share has Wilson's interval for as many independent cases as have this spread: where all cases are alike
+    the spread is 0, and the groups count.
+    """
     value = float(values.mean())
-    return value, min(float(low), value), max(float(high), value)
+    means = draws @ values / np.maximum(draws.sum(axis=1), 1e-9)
+    variance = float(means.var()) * n_groups / (n_groups - 1)
+    if share:
+        n = (
+            float(n_groups)
+            if value in (0.0, 1.0)
+            else float(np.clip(value * (1.0 - value) / variance, 1.0, len(values)))
+        )
+        return value, *wilson(value, n)
+    half = float(student_t.ppf(0.975, n_groups - 1)) * variance**0.5
+    low = value - half
+    return value, max(low, 0.0) if (values >= 0.0).all() else low, value + half
 
 
-def _compared(losses: Mapping[str, Mapping[str, FloatArray]], draws: FloatArray) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _compared(
+    losses: Mapping[str, Mapping[str, FloatArray]], draws: FloatArray, n_groups: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, gains = [], []
     for name, own in losses.items():
         for metric, values in own.items():
-            rows.append((name, metric, *_interval(values, draws), len(values)))
+            found = _interval(values, draws, n_groups, share=metric == "accuracy")
+            rows.append((name, metric, *found, len(values)))
             if name != ACCORD:
                 sign = 1.0 if metric == "accuracy" else -1.0
-                gains.append((name, metric, *_interval(sign * (losses[ACCORD][metric] - values), draws)))
+                gains.append((name, metric, *_interval(sign * (losses[ACCORD][metric] - values), draws, n_groups)))
     return (
         pd.DataFrame(rows, columns=["method", "metric", "value", "low", "high", "n"]),
         pd.DataFrame(gains, columns=["method", "metric", "value", "low", "high"]),
@@ -240,6 +264,8 @@ def _scaled(metric: str, value: float) -> str:
 def _adds(evaluation: Evaluation, metric: str) -> str:
     gain = evaluation.gains.query("method == @ALONE and metric == @metric").iloc[0]
     what = _KINDS[evaluation.kind].joint
+    if gain["low"] == gain["high"] == 0.0:
+        return f"{what} changes no answer"
     if gain["low"] > 0:
         return f"{what} adds {_scaled(metric, gain['value'])}"
     if gain["high"] < 0:

@@ -37,7 +37,13 @@ def test_a_way_without_anything_to_draw_from_is_left_out_and_coverage_follows_th
 
 def text_mix():
     groups = ["a", "a", "a", "b", "b", "c"]
-    return TextMix(list("uvwxyz"), [0, 0, 2, 0, 1, 0], groups, list("vxuzw"), {**SHARES, "repeat": 0.3})
+    return TextMix(
+        list("uvwxyz"),
+        [0, 0, 2, 0, 1, 0],
+        groups,
+        {"informative": list("vxuzw"), "judges": ["y"]},
+        {**SHARES, "judges": 0.1},
+    )
 
 
 def test_propensities_of_texts_are_the_shares_of_counted_draws_also_of_second_draws():
@@ -65,6 +71,10 @@ def test_no_text_is_drawn_twice_and_coverage_goes_to_groups_with_few_judgements(
     drawn = [mix.draw(random.Random(seed)).key for seed in range(6)]
     assert sorted(drawn) == list("uvwxyz")
     assert len(mix) == 0
-    alone = TextMix(list("uvwxyz"), [0, 0, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "c"], [], {"coverage": 1.0})
+    alone = TextMix(list("uvwxyz"), [0, 0, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "c"], {}, {"coverage": 1.0})
     assert [alone.draw(random.Random(0)).key for _ in range(2)] == ["z", "x"]
-    assert TextMix(["u"], [0], [""], [], {"informative": 1.0}).draw(random.Random(0)) == ("random", "u", 1.0)
+    assert TextMix(["u"], [0], [""], {"informative": []}, {"informative": 1.0}).draw(random.Random(0)) == (
+        "random",
+        "u",
+        1.0,
+    )

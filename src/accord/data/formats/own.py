@@ -22,7 +22,7 @@ from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
-from accord.data.reading.schemas import Matched, Role
+from accord.data.reading.schemas import WINS, Matched, Role
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import answer_of
 from accord.data.reading.wide import (
@@ -219,6 +219,7 @@ class Reading:
         self.items += [table] if questions is None else [questions, table]
 
     def _votes(self, block: Block) -> None:
+        won = block.matched.role is WINS
         if block.matched.texts_compared:
             block = with_sides_as_items(self, block)
         block.needs("item_id", "a left id")
@@ -228,7 +229,7 @@ class Reading:
         block.refuse(same, "a vote compares two different items", lambda row: f"{left[row]} twice", "Drop the row.")
         self._known(block, "item_id")
         self._known(block, "other_id")
-        value = self._vote_values(block, left, right)
+        value = pa.repeat(pa.scalar("1"), block.n) if won else self._vote_values(block, left, right)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("pair", names, block.all, value=value)
 

@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["IDENTITY", "NO_JUDGEMENT", "NUMBERED", "PERSON", "RATING", "SIDES", "TITLES", "USERS"]
+__all__ = ["IDENTITY", "NO_JUDGEMENT", "NUMBERED", "PERSON", "RATING", "SIDES", "TITLES", "USERS", "WON_LOST"]
 
 
 def _names(words: str) -> tuple[str, ...]:
@@ -58,6 +58,10 @@ SIDES = {
     ),
     "shown_left_id": _names("shown_left left_shown shown_first"),
     "value": _names("label winner vote choice preference y preferred better answer_winner gewinner"),
+}
+WON_LOST = {
+    "item_id": _names("winner winner_id better preferred won winning"),
+    "other_id": _names("loser loser_id worse lost losing"),
 }
 # Columns that say something about a row and are no judgement of it.
 NO_JUDGEMENT = re.compile(

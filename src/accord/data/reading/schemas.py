@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS
-from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NUMBERED, PERSON, RATING, SIDES, TITLES, USERS
+from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NUMBERED, PERSON, RATING, SIDES, TITLES, USERS, WON_LOST
 from accord.data.reading.profiles import Profile, plain_name, profiles_of
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
+__all__ = ["ROLES", "USES", "WINS", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
@@ -46,6 +46,14 @@ VOTES = Role(
     (*_EXTRA, "weight"),
     {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
     uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
+)
+# Votes whose first text is the better one, and which have no ties.
+WINS = Role(
+    "votes",
+    ("item_id", "other_id"),
+    (*_EXTRA, "weight"),
+    {**WON_LOST, **PERSON, "weight": VOTES.synonyms["weight"]},
+    uses={"winner": "item_id", "loser": "other_id", "weight": "weight", **_WHO},
 )
 MARKS = Role(
     "marks",
@@ -127,20 +135,20 @@ GRID = Role("answers", (), _EXTRA, PERSON, uses={"person": "annotator_id", "time
 
 # What people write behind a column in --map.
 USES = {
-    **{name: "" for role in (TEXTS, VOTES, SCORES, SPANS, LINKED) for name in role.uses},
+    **{name: "" for role in (TEXTS, VOTES, WINS, SCORES, SPANS, LINKED) for name in role.uses},
     "score": "",
     "keep": "",
     "ignore": "",
 }
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
-    "pairs": (JUDGED, VOTES, TEXTS, MARKS),
+    "pairs": (JUDGED, VOTES, WINS, TEXTS, MARKS),
     "threads": (JUDGED, TEXTS, GRID, LABELS),
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
     "rationales": (JUDGED, SPANS, TEXTS, QUOTES, GRID, LABELS),
 }
-_ANY = (JUDGED, VOTES, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
+_ANY = (JUDGED, VOTES, WINS, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
 _LABELLED = ("threads", "links", "rationales")
 
 
@@ -386,6 +394,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     """The columns of a table of texts that hold judgements by what stands in them; answers of votes in other words."""
     if found.role is VOTES:
         return _vote_answers(found)
+    if found.role is WINS:
+        return replace(found, texts_compared=_are_texts(found))
     if found.role is not TEXTS or kind == "pairs":
         return found
     open_ = [name for name in found.rest if name not in uses]
@@ -426,10 +436,14 @@ def _aspect(name: str, others: Iterable[str]) -> str:
     return name.strip() if short in others else short
 
 
+def _are_texts(found: Matched) -> bool:
+    """Whether the sides of votes are texts, not ids."""
+    sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
+    return all(side.length >= 25 and side.words >= 4 for side in sides)
+
+
 def _vote_answers(found: Matched) -> Matched:
     """Sides that are texts, and answers 1 and 2 for the first and the second."""
-    sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
-    texts = all(side.length >= 25 and side.words >= 4 for side in sides)
     said = found.profiles[found.columns["value"]].values
     usual = {"1": "1", "2": "0", "3": "0.5", "0": "0.5"}
     votes = usual if "2" in said and said <= usual.keys() else dict(found.votes)
@@ -440,4 +454,4 @@ def _vote_answers(found: Matched) -> Matched:
         reasons[found.columns["value"]] = "1 is the first and 2 the second" + (
             ", else a tie" if said - {"1", "2"} else ""
         )
-    return replace(found, texts_compared=texts, votes=votes, reasons=reasons)
+    return replace(found, texts_compared=_are_texts(found), votes=votes, reasons=reasons)

@@ -21,6 +21,7 @@ REASONS: Mapping[str, str] = {
     "coverage": "few judgements here so far",
     "random": "drawn at random, so that figures about all texts can be trusted",
     "repeat": "asked again, to see how steady answers are",
+    "judges": "judges answer it differently",
     "overlap": "others have answered it, and more people are to",
     "gold": "its answer is known: a check",
     "adjudication": "answers differ, and somebody decides",
@@ -40,8 +41,10 @@ class PairMix:
     informative, voted : sequences of pairs
         What the model would ask, and every vote that there is.
     shares : mapping
-        Shares of ``informative``, ``coverage``, ``random`` and ``repeat``; those that have nothing to draw from are
-        left out.
+        Shares of ``informative``, ``coverage``, ``random``, ``repeat`` and ``judges``; those that have nothing to draw
+        from are left out.
+    disputed : sequence of pairs
+        What judges answer differently and no person has answered.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class PairMix:
         informative: Sequence[Pair],
         voted: Sequence[Pair],
         shares: Mapping[str, float],
+        disputed: Sequence[Pair] = (),
     ) -> None:
         self._pools = [np.array(pool) for pool in pools if len(pool) > 1]
         self._sizes = [pool.size * (pool.size - 1) / 2 for pool in self._pools]
@@ -58,7 +62,8 @@ class PairMix:
         self._votes = [np.array([counts.get(int(key), 0) for key in pool]) for pool in self._pools]
         self._place = {int(key): (p, i) for p, pool in enumerate(self._pools) for i, key in enumerate(pool)}
         inside = [pair for pair in voted if self._together(pair)]
-        self._sources = {"informative": list(informative), "repeat": inside}
+        divided = [pair for pair in disputed if self._together(pair)]
+        self._sources = {"informative": list(informative), "repeat": inside, "judges": divided}
         self._likely = {way: Counter(frozenset(pair) for pair in found) for way, found in self._sources.items()}
         kept = {way: share for way, share in shares.items() if share > 0 and self._sources.get(way, True)}
         total = sum(kept.values())
@@ -117,7 +122,7 @@ class Drawn(NamedTuple):
 
 
 class TextMix:
-    """Draws texts, none of them twice: informative ones, texts with few judgements, and random texts.
+    """Draws texts, none of them twice: the first of lists, texts with few judgements, and random texts.
 
     Parameters
     ----------
@@ -127,26 +132,27 @@ class TextMix:
         Judgements that each has.
     groups : sequence
         The thread or other group of each; of texts with equally few judgements, those of groups with few come first.
-    informative : sequence
-        What the model would ask, best first; one of the first few that are left is drawn.
+    ahead : mapping of way to sequence
+        What the model would ask (``informative``) and what judges answer differently (``judges``), best first; one of
+        the first few that are left is drawn.
     shares : mapping
-        Shares of ``informative``, ``coverage`` and ``random``; those that have nothing to draw from are left out.
+        Shares of these, of ``coverage`` and of ``random``; those that have nothing to draw from are left out.
     """
 
-    _LEAD = 3  # of the informative ones, so many are as likely to be drawn next
+    _LEAD = 3  # of the first of a list, so many are as likely to be drawn next
 
     def __init__(
         self,
         keys: Iterable[Hashable],
         counts: Sequence[int] | IntArray,
         groups: Iterable[Hashable],
-        informative: Sequence[Hashable],
+        ahead: Mapping[str, Sequence[Hashable]],
         shares: Mapping[str, float],
     ) -> None:
         self._keys, self._shares = list(keys), shares
         self._open = np.ones(len(self._keys), dtype=bool)
         places: dict[Hashable, int] = {key: place for place, key in enumerate(self._keys)}
-        self._ahead = [places[key] for key in informative]
+        self._ahead = {way: [places[key] for key in found] for way, found in ahead.items()}
         codes: dict[Hashable, int] = {}
         self._group = np.array([codes.setdefault(group, len(codes)) for group in groups], dtype=np.int64)
         self._counts = np.asarray(counts, dtype=np.int64)
@@ -161,7 +167,8 @@ class TextMix:
         left = np.flatnonzero(self._open)
         few = left[self._counts[left] == self._counts[left].min()]
         few = few[self._of_group[self._group[few]] == self._of_group[self._group[few]].min()]
-        return {"informative": np.array(self._ahead[: self._LEAD], dtype=np.int64), "coverage": few, "random": left}
+        first = {way: np.array(found[: self._LEAD], dtype=np.int64) for way, found in self._ahead.items()}
+        return {**first, "coverage": few, "random": left}
 
     def propensities(self) -> dict[Hashable, float]:
         """The probability of each text to be drawn next."""
@@ -185,5 +192,5 @@ class TextMix:
         p = sum(share / sources[each].size for each, share in kept.items() if place in sources[each])
         self._open[place] = False
         self._of_group[self._group[place]] += 1
-        self._ahead = [one for one in self._ahead if one != place]
+        self._ahead = {way: [one for one in found if one != place] for way, found in self._ahead.items()}
         return Drawn(way, self._keys[place], p)
