@@ -28,8 +28,9 @@ _MOST_ROWS, _MOST_PEOPLE, _MOST_TEXTS = 40, 12, 40
 
 def _svg(width: int, height: int, told: str, *parts: str) -> Markup:
     """A drawing with the sentence that screen readers say."""
+    shape = "picture narrow" if width < 450 else "picture"
     return Markup(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox="0 0 {width} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{shape}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(told)}" font-family="system-ui, sans-serif" font-size="12" fill="currentColor">'
         f"<title>{escape(told)}</title>{''.join(parts)}</svg>"
     )
