@@ -46,7 +46,7 @@ PRICE = 1.0
 CREDIT = 2.0
 # With no more groups than this, what the pull of links counts is one of these, by the lower bound of its gain over the
 # groups: one standard error below, in Student's distribution.
-MOST_FEW, FEW_PULLS, ONE_ERROR = 20, (0.05, 0.1, 0.15, 0.2, 0.3), 0.84
+MOST_FEW, FEW_PULLS, ONE_ERROR = 20, (0.03, 0.05, 0.1, 0.15), 0.84
 # Most messages (ends of links times labels) of the block model; beyond, it is not tried.
 MOST_MESSAGES = 40_000_000
 
