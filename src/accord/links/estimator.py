@@ -374,6 +374,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 codes,
                 evidence,
                 scales=scales,
+                units=None if among else np.unique(texts.groups, return_inverse=True)[1],
                 **settings | {"blocks": False},
             ),
             among_known=fit_coupling(
