@@ -80,7 +80,7 @@ def test_what_pulls_many_is_asked_first_and_its_neighbours_last():
 
 
 def test_among_many_texts_some_are_looked_at_and_all_asked_for_are_found(monkeypatch):
-    for name, size in (("_TARGETS", 5), ("_LABELLED", 4), ("_CANDIDATES", 20), ("_IN_TURN", 3)):
+    for name, size in (("_TARGETS", 5), ("_LABELLED", 4), ("_CANDIDATES", 20), ("_FINALISTS", 9), ("_IN_TURN", 3)):
         monkeypatch.setattr(asking, name, size)
     rng = np.random.default_rng(1)
     words, given_ = sp.csr_array(unit_words(rng, 100)), np.arange(100) < 10

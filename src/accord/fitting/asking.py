@@ -19,6 +19,7 @@ __all__ = ["Asking", "agreement_information", "label_precision", "pick_texts"]
 _VARIANCE = 4.0  # of the log odds of a text of which nothing is known
 _GIVEN_PRECISION = 0.2  # of an answer that was given: p(1 − p) of a text that the model is fairly sure of
 _TARGETS, _LABELLED, _CANDIDATES = 300, 500, 2_000
+_FINALISTS = 400  # candidates that are looked at again after each choice
 _IN_TURN = 64  # texts that are chosen one after the other; more than these follow in the order of the last gains
 _FEWEST = 1e-3  # precision, so that no noise is infinite
 
@@ -86,6 +87,10 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
         ]
         rows = np.unique(np.concatenate([*best, rng.choice(free, max(_CANDIDATES, 2 * n), replace=False)]))
     told = _ByWords(asking, rows, unknown, rng)
+    if rows.size > max(_FINALISTS, 2 * n):
+        kept = np.sort(np.argsort(-(told.gain() + pulled[rows]), kind="stable")[: max(_FINALISTS, 2 * n)])
+        rows = rows[kept]
+        told.keep(kept)
     neighbours = _neighbours(asking.ends, len(asking.given))
     open_, passed = np.ones(rows.size, dtype=bool), np.zeros(rows.size, dtype=bool)
     place = np.full(len(asking.given), -1)
@@ -126,12 +131,12 @@ class _ByWords:
         self._own = rows[:, None] == targets
         words = asking.words
         self._words = words[rows]
-        here, there = words[given].toarray(), words[targets].toarray()
+        here, there = words[given], words[targets]
         noise = 1.0 / np.maximum(asking.precision, _FEWEST)
-        root = cholesky(_VARIANCE * here @ here.T + np.eye(given.size) / _GIVEN_PRECISION, lower=True)
-        self._seen = solve_triangular(root, _VARIANCE * (self._words @ here.T).T, lower=True)  # (n_given, n_rows)
-        seen = solve_triangular(root, _VARIANCE * here @ there.T, lower=True)  # (n_given, n_targets)
-        self._covariance = _VARIANCE * (self._words @ there.T) - self._seen.T @ seen
+        root = cholesky(_VARIANCE * (here @ here.T).toarray() + np.eye(given.size) / _GIVEN_PRECISION, lower=True)
+        self._seen = solve_triangular(root, _VARIANCE * (here @ self._words.T).toarray(), lower=True)
+        seen = solve_triangular(root, _VARIANCE * (here @ there.T).toarray(), lower=True)
+        self._covariance = _VARIANCE * (self._words @ there.T).toarray() - self._seen.T @ seen
         length = np.asarray(words.multiply(words).sum(axis=1)).ravel()
         self._variance = _VARIANCE * length[rows] - (self._seen**2).sum(axis=0)
         self._noise = noise[rows]
@@ -143,6 +148,12 @@ class _ByWords:
         square = self._covariance**2 / ((self._variance + self._noise)[:, None] * self._total)
         square[self._own] = 0.0  # what an answer tells about its own text helps no other
         return self._share * (-0.5 * np.log1p(-np.minimum(square, 1.0 - 1e-9))).sum(axis=1)
+
+    def keep(self, rows: IntArray) -> None:
+        """Drop the other candidates."""
+        self._words, self._own, self._covariance = self._words[rows], self._own[rows], self._covariance[rows]
+        self._seen, self._answered = self._seen[:, rows], self._answered[:, rows]
+        self._variance, self._noise = self._variance[rows], self._noise[rows]
 
     def answer(self, row: int) -> None:
         """Take one candidate as answered."""
