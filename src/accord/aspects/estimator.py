@@ -24,6 +24,7 @@ from accord.aspects.features import (
     aspect_names,
     check_enough,
     content_order,
+    doubt_zeros,
     given_annotators,
     given_ranks,
     is_matrix,
@@ -295,6 +296,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
         check_enough(ranks, self.aspects_)
+        doubt_zeros(y, self.n_ranks)
         scored = np.flatnonzero((ranks > 0).any(axis=1))
         names = given_annotators(annotator, len(ranks))[scored]
         order, texts, who = content_order(x[scored], ranks[scored], names)
