@@ -4,9 +4,10 @@ Of every problem: how often the 90 % intervals of scores and of ranks hold the t
 across tiers is wrong, the log loss of attentive votes with and without learning about voters, and the rates of random
 answers that are learnt of honest and of random voters.
 
-    python benchmarks/rankings.py RUNS [--only PART OF A NAME]... [--keep FILE]
+    python benchmarks/rankings.py RUNS [--only PART OF A NAME]... [--keep FILE] [--table]
 
-With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated.
+With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated. ``--table``
+prints the table of docs/results/rankings.md.
 """
 
 import argparse
@@ -39,17 +40,20 @@ class Problem:
     n_random: int = 0
     margin: float = 0.0
     bias: float = 0.0
+    lean: float = 0.0  # standard deviation of the voters' own position biases
     n_groups: int = 1
     logistic: bool = False  # Bradley–Terry votes
 
     def variants(self) -> Iterator["Problem"]:
-        """Honest voters, a third of them random, ties, position bias; each by the model and by Bradley–Terry."""
+        """Honest voters, a third of them random, ties, position bias, a bias of each voter's own; each by the model and
+        by Bradley–Terry."""
         third = self.n_voters // 3
         for model in (self, replace(self, name=f"{self.name} Bradley–Terry", logistic=True)):
             yield model
             yield replace(model, name=f"{model.name}, {third} random", n_random=third)
             yield replace(model, name=f"{model.name}, ties", margin=0.5)
             yield replace(model, name=f"{model.name}, bias .8", bias=0.8)
+            yield replace(model, name=f"{model.name}, own biases .3 ± .8", bias=0.3, lean=0.8)
 
 
 PROBLEMS = (
@@ -73,7 +77,8 @@ def votes_of(problem: Problem, seed: int):
     voter = rng.integers(0, problem.n_voters, m)
     side = rng.choice([-1, 1], m)
     noise = rng.logistic(size=m) if problem.logistic else np.sqrt(2.0) * rng.standard_normal(m)
-    z = truth[left] - truth[right] + problem.bias * side + noise
+    own = problem.bias + problem.lean * np.random.default_rng([seed, 1]).standard_normal(problem.n_voters)
+    z = truth[left] - truth[right] + own[voter] * side + noise
     y = np.where(z > problem.margin, 1.0, np.where(z < -problem.margin, 0.0, 0.5))
     thrown = rng.choice([0.0, 0.5, 1.0] if problem.margin else [0.0, 1.0], m)
     y = np.where(voter < problem.n_random, thrown, y)
@@ -159,12 +164,37 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines).T
 
 
+# The columns of the table in the documentation.
+_COLUMNS = {
+    "coverage": "score intervals hold",
+    "ranks": "rank intervals hold",
+    "wrong tiers": "runs with a wrong tier",
+    "rate honest": "ε of honest voters",
+    "rate random": "ε of random voters",
+    "random above": "random above honest",
+    "gain": "gain",
+}
+
+
+def markdown(rows: pd.DataFrame) -> str:
+    """The summary as a table for the documentation."""
+    whole = summary(rows)
+    names = [variant.name for base in PROBLEMS for variant in base.variants()]
+    whole = whole.loc[[name for name in names if name in whole.index]]
+    lines = ["| items/votes/voters | n | " + " | ".join(_COLUMNS.values()) + " |"]
+    lines.append("|---|---:|" + "---:|" * len(_COLUMNS))
+    for name, row in whole.iterrows():
+        lines.append(f"| {name} | {row['n']} | " + " | ".join(row[key] or "–" for key in _COLUMNS) + " |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Runs that are missing, seed by seed over all problems, and the table of all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=int)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--table", action="store_true")
     said = parser.parse_args()
     kept = []
     if said.keep and said.keep.exists():
@@ -180,7 +210,7 @@ def main() -> None:
                 if said.keep:
                     with said.keep.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(kept[-1]) + "\n")
-    print(summary(pd.DataFrame(kept)).to_string())
+    print(markdown(pd.DataFrame(kept)) if said.table else summary(pd.DataFrame(kept)).to_string())
 
 
 if __name__ == "__main__":

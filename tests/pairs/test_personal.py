@@ -60,7 +60,7 @@ def test_where_all_are_alike_nothing_is_lost():
 
 
 def test_one_persons_ranking_and_strangers():
-    problem = taste_votes(n_items=12, n_voters=8, per_voter=120)
+    problem = taste_votes(n_items=9, n_voters=8, per_voter=120)
     ranker = fitted(problem)
     names = problem.votes.annotators
     truth = problem.common + problem.side[0] * problem.taste

@@ -80,7 +80,9 @@ def _print_judges(one: "Judged") -> None:
     if one.used:
         said = f"{one.n_added:,} answers of judges are sure enough to be learnt from, on texts that no person answered."
     else:
-        said = "They do not tell more about people's answers than chance, so that nothing is learnt from them."
+        said = (
+            "It is not sure that they tell more about people's answers than chance would: nothing is learnt from them."
+        )
     typer.echo(said)
 
 

@@ -27,8 +27,9 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["PersonalRanker"]
 
 _LEVEL = 0.9
-_HELD = 0.02  # a taste counts if it moves a voter's scores by this share of the consensus, in variance
+_HELD = 1e-3  # a taste counts if voters' scores vary by it with this share of the variance of the consensus
 _MOST_GROUPS = 6
+_MOST_BARE = 1_500  # texts without features, up to which each has a taste of its own
 
 
 class PersonalRanker(BaseEstimator):
@@ -137,13 +138,18 @@ class PersonalRanker(BaseEstimator):
                 "personal preferences are learnt from single votes; the consensus must have aggregate=None and "
                 "inference='auto'."
             )
+        bare = votes.items.features is None and (
+            ranker.features is None or votes.items.texts is None or not any(votes.items.texts)
+        )
+        n_voted = np.unique(np.concatenate([votes.left, votes.right])).size
+        if bare and n_voted > _MOST_BARE and ranker.n_inducing is None:
+            raise InputError(
+                f"personal preferences between more than {_MOST_BARE:,} texts need features or texts, which like texts "
+                f"share; these {n_voted:,} have neither. Give the items texts or features."
+            )
         self.consensus_ = ranker.fit(X, y, items=votes.items, **given)
         scorer = ranker.scorer_
-        if not isinstance(scorer, Scorer):
-            raise InputError(
-                f"personal preferences between {votes.items.n_items:,} texts need features or texts, which like texts "
-                "share; these have neither. Give the items texts or features."
-            )
+        assert isinstance(scorer, Scorer)  # the other one is for many texts without features
         self._annotators = np.array(votes.annotators, dtype=object)
         self._n_votes = np.bincount(votes.annotator, minlength=self._annotators.size)
         design, rows = self._design(None), self._rows(votes)
@@ -231,9 +237,9 @@ class PersonalRanker(BaseEstimator):
         """The fit with the tastes that voters have, the strongest first."""
         size = [float(np.var(design @ found.components[0].mean))]
         size += [float(np.var(design @ (self._basis @ each.mean))) for each in found.components[1:]]
-        moved = np.mean(found.amounts**2, axis=0) * size
+        moved = found.spread * size
         order = 1 + np.argsort(-moved[1:], kind="stable")
-        kept = np.concatenate([[0], order[moved[order] > _HELD * max(moved[0], 1e-12)]]).astype(np.int64)
+        kept = np.concatenate([[0], order[moved[order] > _HELD * max(size[0], 1e-12)]]).astype(np.int64)
         return PersonalFit(
             tuple(found.components[c] for c in kept),
             found.amounts[:, kept],

@@ -34,7 +34,7 @@ class Agreement:
 def agree(project: Project, *, random_state: int = 0) -> list[Agreement]:
     """The agreement about each thing that people judged in a project; judgements without a name are left out.
 
-    Judges are measured against people instead; see :func:`~accord.workflows.judged.judged`.
+    Judges are measured against people instead.
     """
     found = []
     project = people_only(project)

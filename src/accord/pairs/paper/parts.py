@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from accord.pairs.paper.active import active_results
 from accord.pairs.paper.ard import published_results
 from accord.pairs.paper.folds import Fold, classification, ranking, split
-from accord.pairs.paper.methods import BASELINES, Answers, answers, gppl, learn_kernel, raw_hyperparameters
+from accord.pairs.paper.methods import (
+    BASELINES,
+    Answers,
+    answers,
+    choose_voters,
+    decided,
+    gppl,
+    learn_kernel,
+    raw_hyperparameters,
+)
 from accord.pairs.paper.results import Results
 from accord.pairs.paper.scaling import scaling_results
 from accord.typing import FloatArray
@@ -48,7 +57,9 @@ def _default_rows(fold: Fold, learnt: Learnt) -> Results:
 def _crowd_rows(fold: Fold, _: Learnt) -> Results:
     """Every worker's vote: taken as they come, by majority, by MACE, and with each worker's reliability learnt.
 
-    The kernel is learnt from every worker's vote, too.
+    The kernel is learnt from every worker's vote, too. Gold labels are what several workers agreed on, so the rows
+    ``/majority`` read the model of single votes as the majority of k workers, k chosen in the training folds; the table
+    ``votes`` is about the fold's single votes, undecided ones left out.
     """
     corpus = fold.corpus
     full = fold.train(corpus.crowd_full)
@@ -56,10 +67,20 @@ def _crowd_rows(fold: Fold, _: Learnt) -> Results:
     models = {
         "majority_vote": gppl(fold, full, theta, ties="margin", aggregate="majority"),
         "mace": gppl(fold, fold.train(corpus.all), theta, ties="margin"),
-        "gppl_full": gppl(fold, full, theta, ties="margin", reliability="equal"),
-        "gppl_reliability": gppl(fold, full, theta, ties="margin", reliability="learned"),
     }
-    return {("crowd", row): _six(fold, answers(model, fold)) for row, model in models.items()}
+    found = Results()
+    for row, reliability in (("gppl_full", "equal"), ("gppl_reliability", "learned")):
+        settings = {"ties": "margin", "reliability": reliability}
+        models[row] = gppl(fold, full, theta, **settings)
+        k = choose_voters(fold, theta, **settings)
+        found["crowd", f"{row}/majority"] = _six(fold, answers(models[row], fold, voters=k)) | {"voters": float(k)}
+    own = corpus.crowd_full.subset(~fold.training[corpus.crowd_full.left])
+    own = own.subset(own.value != 0.5)
+    for row, model in models.items():
+        found["crowd", row] = _six(fold, answers(model, fold))
+        single = decided(model.predict_proba(own.xy()[0], items=fold.items, attentive=False))
+        found["votes", row] = classification(own.value, single)
+    return found
 
 
 def _feature_rows(fold: Fold, learnt: Learnt) -> Results:

@@ -15,7 +15,7 @@ __all__ = ["Results", "from_json", "to_json", "to_rows"]
 # (table, row) → metric → value
 Results = dict[tuple[str, str], dict[str, float]]
 
-_TABLES = ("strict", "rank", "crowd", "active", "scaling", "ard")
+_TABLES = ("strict", "rank", "crowd", "votes", "active", "scaling", "ard")
 # (table, metric, row): each is tested against the other rows of its table, or against those named.
 _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ("strict", "cee", "gppl", None),
@@ -23,6 +23,8 @@ _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ("rank", "spearman", "gppl", None),
     ("crowd", "cee", "gppl", ("logistic_diff", "longer", "pl_svr")),
     ("crowd", "cee", "gppl_reliability", ("gppl_full", "majority_vote", "mace")),
+    ("crowd", "cee", "gppl_reliability/majority", ("gppl_reliability", "majority_vote", "mace")),
+    ("votes", "cee", "gppl_reliability", None),
     *(
         ("active", "accuracy", f"{row}@{n}", (f"random@{n}",))
         for row in ("gppl", "transfer")

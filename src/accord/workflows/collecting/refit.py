@@ -20,9 +20,10 @@ from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
+from accord.workflows.ask import askable, informative_texts
 from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.collecting.large import Parts, parts
-from accord.workflows.collecting.mix import PairMix
+from accord.workflows.collecting.mix import PairMix, TextMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.collecting.quality import quality, settled, started_questions
 from accord.workflows.collecting.reasons import kept, with_reasons
@@ -210,7 +211,7 @@ def _choose(
     if stored.kind == "pairs":
         queue = _choose_pairs(project, part, model, keys, counts, asked, mix, size, rng)
     else:
-        queue = _choose_texts(project, model, keys, counts, asked, mix, size, rng)
+        queue = _choose_texts(project, model, keys, asked, mix, size, rng)
     overlap = int(stored.settings.get("overlap") or 0)
     return _shared(queue, people_only(project, may_be_none=True), keys, overlap) if overlap else queue
 
@@ -278,49 +279,33 @@ def _choose_texts(
     project: Project,
     model: Any,
     keys: Mapping[str, int],
-    counts: Mapping[int, int],
     disputed: Sequence[tuple[str, ...]],
-    mix: Mapping[str, float],
+    shares: Mapping[str, float],
     size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
-    """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
-    frame = project.frames()["items"]
-    questions_of_threads = set(frame["group_id"].dropna()) if project.kind == "threads" else set()
-    pool = [keys[name] for name in frame["item_id"] if name not in questions_of_threads]
-    if not pool:
+    """Draw texts: those whose answers tell most, those nobody has judged, and some at random.
+
+    They are drawn among the texts without a judgement while there are any, and then among all. The propensity of a text
+    is its probability among those that were not drawn before it.
+    """
+    found, task = askable(project), task_of(project.kind)
+    if not len(found.ids):
         return []
+    texts = [keys[str(name)] for name in found.ids]
+    free = np.flatnonzero(found.counts == 0)
+    free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    ask = task_of(project.kind).ask
-    if model is not None and ask is not None:
-        try:
-            asked = ask(model, project, size)
-            informative = [keys[str(name)] for name in asked["item_id"]]
-        except InputError:  # nothing is left to ask by the model: coverage and chance remain
+    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31))
+    informative = [keys[name] for name in names]
+    if not informative and model is not None and task.ask is not None:
+        try:  # every text has its label: highlights remain
+            informative = [keys[str(name)] for name in task.ask(model, project, size)["item_id"]]
+        except InputError:
             informative = []
-    unseen = sorted(pool, key=lambda key: (counts.get(key, 0), rng.random()))
-    shares = {
-        "informative": mix["informative"] if informative else 0.0,
-        "coverage": mix["coverage"],
-        "random": mix["random"],
-        "judges": mix["judges"],
-    }
-    queue: list[dict[str, Any]] = []
-    taken: set[int] = set()
-    inside = set(pool)
-    divided = [keys[names[0]] for names in disputed if keys[names[0]] in inside]
-    sources = {"informative": iter(informative), "coverage": iter(unseen), "judges": iter(divided)}
-    while len(queue) < min(size, len(pool)):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        key = rng.choice(pool) if way == "random" else next(sources[way], None)
-        if key is None:
-            shares[way] = 0.0
-            if not any(shares.values()):
-                break
-            continue
-        if key in taken:
-            continue
-        taken.add(key)
-        propensity = shares["random"] / sum(shares.values()) / len(pool) if way == "random" else None
-        queue.append({"item": key, "other": None, "strategy": way, "propensity": propensity})
-    return queue
+    open_ = {texts[place] for place in free}
+    lists = {"informative": informative, "judges": [keys[names[0]] for names in disputed]}
+    ahead = {way: [key for key in dict.fromkeys(those) if key in open_] for way, those in lists.items()}
+    mix = TextMix([texts[place] for place in free], found.counts[free], found.groups[free], ahead, shares)
+    drawn = [mix.draw(rng) for _ in range(min(size, free.size))]
+    return [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]
