@@ -11,6 +11,9 @@ let looks = 0;
 const NAMES = { items: "texts", pair: "votes", label: "labels", score: "scores", span: "highlights", links: "links", people: "people" };
 const number = (n) => n.toLocaleString("en");
 
+// The reasons name the option of the command line; here there is a select.
+const said = (why) => why.replace(/: choose with --map$/, ": choose what it is").replace("chosen with --map", "your choice");
+
 // Each column, what it is taken for and why; a select says otherwise.
 function columns(seen) {
   const row = (column) => {
@@ -26,7 +29,7 @@ function columns(seen) {
     });
     return element("tr", column.use ? {} : { class: "unused" },
       element("th", { scope: "row" }, column.column), element("td", {}, choice),
-      element("td", { "data-head": "Because of" }, column.why || "its name"),
+      element("td", { "data-head": "Because of" }, said(column.why) || "its name"),
       element("td", { "data-head": "Such as", dir: "auto" }, column.samples.join(" · ")));
   };
   const head = ["Column", "Taken as", "Because of", "Such as"].map((name) => element("th", { scope: "col" }, name));
