@@ -22,6 +22,7 @@ from accord import CollectiveClassifier, Links
 N_TEXTS, DEGREE, VOCABULARY, LENGTH, TOPIC = 1000, 4.0, 400, 25, 0.25
 LABELS, HOMOPHILY, SHARES = (2, 5, 7), (0.5, 0.7, 0.9), (0.01, 0.05, 0.2, 0.6)
 FIRST_SEED = 100
+DEGREES = ((0, 2), (2, 4), (4, 6), (6, 99))
 
 
 def drawn(n_labels, homophily, words, seed):
@@ -103,13 +104,20 @@ def told(p, y, rest):
 
 
 def gap_by_degree(p, y, ends, rest):
-    """Confidence minus accuracy, in points, for texts of few, some and many links, where there are 50 or more."""
+    """Confidence minus accuracy, in points, for texts of few, some and many links, where there are 50 or more.
+
+    In the second row its standard deviation in a model that is calibrated: so few texts are never as right as expected.
+    """
     degree = np.bincount(ends.ravel(), minlength=N_TEXTS)[rest]
-    parts = [rest[(degree >= low) & (degree < high)] for low, high in ((0, 2), (2, 4), (4, 6), (6, 99))]
-    return [
-        100.0 * (p[part].max(axis=1).mean() - np.mean(p[part].argmax(axis=1) == y[part])) if len(part) >= 50 else np.nan
-        for part in parts
-    ]
+    found = np.full((2, len(DEGREES)), np.nan)
+    for place, (low, high) in enumerate(DEGREES):
+        part = rest[(degree >= low) & (degree < high)]
+        if len(part) >= 50:
+            confidence = p[part].max(axis=1)
+            right = p[part].argmax(axis=1) == y[part]
+            chance = np.sqrt(np.sum(confidence * (1.0 - confidence))) / len(part)
+            found[:, place] = 100.0 * np.array([np.mean(confidence - right), chance])
+    return found
 
 
 def main(n_seeds):
@@ -150,8 +158,12 @@ def main(n_seeds):
         print(
             f"default at or above {name}: accuracy in {accuracy:.0f} %, log loss in {loss:.0f} % of {len(good)} cells"
         )
-    print("confidence minus accuracy by degree 0-1, 2-3, 4-5, 6+ (mean over cells):", np.nanmean(gaps, axis=0).round(1))
-    print("its size, mean over cells and seeds:", np.nanmean(np.abs(gaps), axis=0).round(1))
+    gap, chance = np.array(gaps).transpose(1, 0, 2)
+    print("confidence minus accuracy by degree 0-1, 2-3, 4-5, 6+ (mean over graphs):", np.nanmean(gap, axis=0).round(1))
+    print("its size in one graph:", np.nanmean(np.abs(gap), axis=0).round(1))
+    print("the same of a calibrated model:", np.nanmean(np.sqrt(2 / np.pi) * chance, axis=0).round(1))
+    beyond = np.nanmean(gap**2 - chance**2, axis=0)
+    print("calibration error of a graph, root mean square without chance:", np.sqrt(np.maximum(beyond, 0)).round(1))
     print(f"CPU seconds a fit: median {np.median(seconds):.1f}, most {max(seconds):.1f}")
 
 

@@ -215,7 +215,8 @@ def measure_kills(folder, n_kills, n_threads=20_000):
         Client(cluster) as client,
     ):
         expected = weights(client=client)
-        print(f"undisturbed, cluster against one process: relative difference {np.abs(expected / alone - 1).max():.0e}")
+        apart = np.abs(expected - alone).max() / np.abs(alone).max()
+        print(f"undisturbed, cluster against one process: relative difference {apart:.0e}")
         for what in ("training", "prediction"):
             killer, runs, same = Killer(cluster, n_kills, 2.0, rng), 0, 0
             killer.start()

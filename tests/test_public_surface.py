@@ -10,7 +10,14 @@ import accord
 
 ESTIMATORS = ["AspectRanker", "CollectiveClassifier", "PreferenceRanker", "RationaleClassifier", "ThreadClassifier"]
 RECORDS = ["AspectRatings", "Comparisons", "Items", "Links", "Rationales", "Threads"]
-OTHERS = ["AnchoredRanker", "BradleyTerryRanker", "IterativeClassifier", "MaskingSVMClassifier", "Project"]
+OTHERS = [
+    "AnchoredRanker",
+    "BradleyTerryRanker",
+    "IterativeClassifier",
+    "MaskingSVMClassifier",
+    "PersonalRanker",
+    "Project",
+]
 FUNCTIONS = ["load_model", "open_example", "open_project", "save_model"]
 ERRORS = ["AccordError", "ConvergenceWarning", "InputError", "MissingDataError", "MissingDependencyError"]
 

@@ -35,6 +35,7 @@ _LAZY: dict[str, str] = {
     "MaskingSVMClassifier": "accord.rationales.baselines",
     "MissingDataError": "accord.errors",
     "MissingDependencyError": "accord.errors",
+    "PersonalRanker": "accord.pairs.personal",
     "PreferenceRanker": "accord.pairs",
     "Project": "accord.data.project",
     "RationaleClassifier": "accord.rationales",

@@ -411,3 +411,10 @@ def test_perceptrons_have_neither_probabilities_nor_known_ranks():
                   lambda: ranker.predict(X[:1], known=Y[:1]), lambda: ranker.predict_all_equal(X[:1])):  # fmt: skip
         with pytest.raises(InputError, match="ordinal_crf"):
             wrong()
+
+
+def test_scores_that_begin_at_0_are_doubted_aloud():
+    texts = [f"{'lovely' if k % 2 else 'dreadful'} soup {k}" for k in range(30)]
+    scores = np.column_stack([np.arange(30) % 2 * 4, np.arange(30) % 5])
+    with pytest.warns(UserWarning, match="add 1 to all scores"):
+        AspectRanker().fit(texts, scores)

@@ -14,9 +14,12 @@ READY = """() => {
 EMPTY = "() => !Object.keys(localStorage).some((place) => place.startsWith('accord-outbox'))"
 
 
-def open_page(page, place, kind, *, after=-1):
-    """Open the judging page of a kind; of threads the first after a place in which something is left to label."""
+def open_page(page, place, kind, *, after=-1, left=1):
+    """Open the judging page of a kind; of threads the first after a place in which ``left`` comments have no label."""
     page.goto(f"/projects/{place.keys[kind]}/judge" + (f"?after={after}" if kind == "threads" else ""))
+    while kind == "threads" and page.locator(".comment:not([data-given])").count() < left:
+        with page.expect_navigation():
+            page.locator("#next-thread").click()
     page.wait_for_function(READY)
 
 

@@ -14,7 +14,7 @@ from judging import EMPTY, READY
 
 pytestmark = pytest.mark.browser
 
-N_TEXTS = int(os.environ.get("ACCORD_DAY", "20"))
+N_TEXTS = int(os.environ.get("ACCORD_DAY", "30"))
 PASSWORD = "a long enough password"
 OVERLAP = 2
 DONE = "!document.getElementById('all-done').classList.contains('hidden')"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from ranking import wait_for_ranking
 
+from accord.store import people
+
 pytestmark = pytest.mark.browser
 
 PAGES = {
@@ -28,8 +30,9 @@ PAGES = {
     "quality": ("pairs", "quality"),
     "settings": ("threads", "settings"),
     "scores": ("aspects", "results"),
+    "evaluate": ("pairs", "evaluate"),
 }
-WINDOWS = {"desktop": (1100, 760), "phone": (360, 740)}
+WINDOWS = {"desktop": (1280, 800), "phone": (360, 740)}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -43,7 +46,7 @@ def test_pages_fit_their_window(browser, place, window, scheme):
         color_scheme=scheme,
         has_touch=window == "phone",
     )
-    _, page = place.enter(context)
+    person, page = place.enter(context)
     page.goto("/")
     page.get_by_role("heading", name="Projects").wait_for()
     shots = {"projects": "/", "new": "/projects/new", "account": "/account"}
@@ -60,8 +63,19 @@ def test_pages_fit_their_window(browser, place, window, scheme):
         if name == "ranking":
             wait_for_ranking(page)
             shots["text"] = page.locator("table.ranking a").first.get_attribute("href")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        if folder:
-            whole = name in {"settings", "people", "quality", "pictures"}
-            page.screenshot(path=Path(folder) / f"{name}-{window}-{scheme}.png", full_page=whole)
+        _photograph(page, folder, f"{name}-{window}-{scheme}", width)
+    with place.database() as database, database.write() as c:
+        link = people.create_invite(c, project_id=place.keys["pairs"], role="judge", created_by=person.id)
+    context.clear_cookies()
+    for name, path in {"welcome": "/", "join": f"/join/{link}", "missing": "/projects/999999/judge"}.items():
+        page.goto(path)
+        page.get_by_role("heading", level=1).first.wait_for()
+        _photograph(page, folder, f"{name}-{window}-{scheme}", width)
     context.close()
+
+
+def _photograph(page, folder, name, width):
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    if folder:
+        whole = name.startswith(("settings", "people", "quality", "pictures", "text-", "new"))
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)

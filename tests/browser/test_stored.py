@@ -70,7 +70,7 @@ def test_no_answer_is_lost_or_invented_while_servers_are_killed(browser, tmp_pat
         for kill in range(KILLS):
             turn = [pages[(kill + seat) % 4] for seat in range(3)]
             for (_, page, seen), kind in zip(sitting, turn, strict=True):
-                open_page(page, place, kind, after=kill)
+                open_page(page, place, kind, after=kill, left=5)
                 seen += [answer(page, kind, kill), answer(page, kind, kill + 1)]
                 page.wait_for_function(EMPTY)
                 if kind != "threads":

@@ -27,6 +27,18 @@ def test_votes_without_texts_are_ranked_and_it_is_said(tmp_path, monkeypatch, ca
     assert "the votes come without texts" in capsys.readouterr().err
 
 
+def test_what_is_not_read_of_a_raw_table_is_said_by_every_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["rank", str(PEOPLE / "slogan_votes.csv"), "--method", "bradley_terry"]) == 0
+    said = capsys.readouterr()
+    assert "note: not used of " in said.err
+    assert "'Sicherheit'; 'accord import " in said.err
+    assert "Your city, slowly" in said.out
+    totals = str(PEOPLE / "reviews_totals.csv")
+    assert main(["train", "aspects", totals, "--model", "m.accord", "--set", "model=prank"]) == 0
+    assert "rows that sum up the others (such as a total) are left out (2)." in capsys.readouterr().err
+
+
 def test_from_a_forum_to_the_best_comment_of_each_question(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["rank", "example:cafe-threads", "--set", "model=local", "--json"]) == 0

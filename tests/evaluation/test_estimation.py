@@ -34,6 +34,30 @@ def test_intervals_of_a_share_hold_with_biased_judges_and_adaptive_asking():
     assert np.mean(width) < 0.97
 
 
+@pytest.mark.parametrize("is_even", [False, True])
+def test_units_that_are_never_asked_twice_count_as_known_once_they_are_answered(is_even):
+    held, errors, plain = [], [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        latent = rng.standard_normal(200)
+        truth = (latent + 0.5 * rng.standard_normal(200) > 0.3) * 1.0
+        wanted = np.ones(200) if is_even else 0.2 + (latent > 0.5)  # what says yes is asked about first
+        unit, pi = np.empty(90, dtype=int), np.empty(90)
+        for t in range(90):
+            left = wanted / wanted.sum()
+            unit[t] = rng.choice(200, p=left)
+            pi[t], wanted[unit[t]] = left[unit[t]], 0.0
+        judged = (latent > 0.0) * 1.0
+        given = (judged, unit, truth[unit], None if is_even else pi)
+        found = estimate_mean(*given, anew=False, bounds=(0.0, 1.0))
+        held.append(found.low <= truth.mean() <= found.high)
+        errors.append(found.value - truth.mean())
+        plain.append(estimate_mean(*given, bounds=(0.0, 1.0)).value - truth.mean())
+    assert 0.92 <= np.mean(held) <= 1.0
+    assert abs(np.mean(errors)) < 0.006
+    assert is_even or abs(np.mean(plain)) > 0.05  # draws that are taken as from all units
+
+
 def test_people_alone_are_the_usual_interval():
     rng = np.random.default_rng(0)
     answer = rng.standard_normal(50)

@@ -226,3 +226,16 @@ def test_shuffled_debates_have_the_same_beliefs(accord_data):
     second = CollectiveClassifier(**settings).fit(table.iloc[train], names[train], links=links)
     b = second.predict_proba(table.iloc[test[order]], links=links)
     assert_allclose(b[:, 0], a[order, 1], atol=1e-6)
+
+
+def test_texts_alone_and_links_in_a_table_are_what_a_table_and_a_record_are():
+    texts = [f"{'we agree' if k % 2 else 'they object'} on point {k}" for k in range(40)]
+    labels, ids = np.where(np.arange(40) % 2, "yes", "no"), [f"t{k}" for k in range(40)]
+    table, ends = pd.DataFrame({"item_id": ids, "text": texts}), pd.DataFrame({"src_id": ids[:38], "dst_id": ids[2:]})
+    record = CollectiveClassifier().fit(table, labels, links=Links.from_table(ends))
+    given = CollectiveClassifier().fit(texts, labels, links=ends, ids=ids)
+    expected = record.predict_proba(table, links=Links.from_table(ends))
+    np.testing.assert_array_equal(given.predict_proba(texts, links=ends, ids=ids), expected)
+    assert CollectiveClassifier().fit(texts, labels).predict(texts).shape == (40,)
+    with pytest.raises(InputError, match="item_id"):
+        CollectiveClassifier().fit(texts, labels, links=ends)

@@ -42,14 +42,16 @@ def planted(n_debates=40, size=12, seed=0, n_labels=2):
     return scores, codes, groups, Evidence(ends, told[:, None], np.ones(len(ends)))
 
 
-def fit_dual(scores, codes, evidence, n_labels, *, engine="mean_field", scales=((0.0, 0.5, 1.0),), folds=None):
+def fit_dual(
+    scores, codes, evidence, n_labels, *, engine="mean_field", scales=((0.0, 0.5, 1.0),), folds=None, units=None
+):
     calibration = fit_calibration(scores, codes, n_labels=n_labels, is_ridge=False)
     agreements = tuple(fit_agreement(e.features, codes[e.ends[:, 0]] == codes[e.ends[:, 1]]) for e in evidence)
     raw = Coupling((1.0,) * len(evidence), RAW)
     model = DualModel(calibration, agreements, raw, raw, engine)
     content = Content("own", None, calibration, scores)
     held_out = content.held_out(codes, folds if folds is not None else codes, known=folds is not None)
-    found = fit_coupling(model, held_out, codes, evidence, scales=scales)
+    found = fit_coupling(model, held_out, codes, evidence, scales=scales, units=units)
     return replace(model, free=found, among_known=found)
 
 
@@ -135,6 +137,21 @@ def test_links_that_say_nothing_are_left_out(among):
     folds = np.arange(len(codes)) % 5 if among else None
     model = fit_dual(scores, codes, [noise], 2, folds=folds)
     assert model.free.loss <= model.free.content_loss + 0.002
+
+
+def test_the_gain_of_links_must_be_seen_in_several_debates():
+    scores, codes, groups, links = planted(n_debates=6, seed=5)
+    told = links.features.copy()
+    assert fit_dual(scores, codes, [links], 2, units=groups).free.scales != (0.0,)
+    # The same links, all in one debate: it cannot be known whether they help in another.
+    assert fit_dual(scores, codes, [links], 2, units=np.zeros_like(groups)).free.scales == (0.0,)
+    # Links that help in the first debate alone, and mislead in the others a little: no clear gain.
+    told[groups[links.ends[:, 0]] > 0] *= -0.1
+    mixed = Evidence(links.ends, told, links.weights)
+    by_texts = fit_dual(scores, codes, [mixed], 2).free
+    by_debates = fit_dual(scores, codes, [mixed], 2, units=groups).free
+    assert by_texts.scales != (0.0,)
+    assert by_debates.scales == (0.0,)
 
 
 def test_weights_count_and_a_weight_of_zero_is_no_link():

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression
 
 from accord.data.documents import Items
@@ -35,8 +36,8 @@ MODELS = [
     LogisticDifferenceRanker(),
     ScoreRegressionRanker(),
     ScoreRegressionRanker(scores="pagerank"),
-    PairSupportVectorClassifier(max_pairs=150),
-    PairGaussianProcessClassifier(max_pairs=80),
+    PairSupportVectorClassifier(n_landmarks=100),
+    PairGaussianProcessClassifier(n_landmarks=100),
 ]
 
 
@@ -49,6 +50,20 @@ def test_every_baseline_learns_and_is_antisymmetric(model):
     turned = X.rename(columns={"left": "right", "right": "left"})
     assert_allclose(p, model.predict_proba(turned, items=items)[:, ::-1], atol=1e-9)
     assert np.corrcoef(model.score_items(items), f)[0, 1] > 0.7
+
+
+def test_the_gaussian_process_with_every_pair_as_a_landmark_is_that_of_scikit_learn():
+    X, y, items, _ = problem()
+    X, y = X[:60], y[:60]
+    ours = PairGaussianProcessClassifier(n_landmarks=10_000).fit(X, y, items=items)
+    z = ours._pca.transform(ours._features(items))
+    left, right = items.positions(X["left"]), items.positions(X["right"])
+    both = np.vstack([np.hstack([z[left], z[right]]), np.hstack([z[right], z[left]])])
+    theirs = GaussianProcessClassifier(ours._similarity, optimizer=None).fit(both, np.concatenate([y == 1, y == 0]))
+    there = theirs.predict_proba(both)[:, 1]
+    assert_allclose(
+        ours.predict_proba(X, items=items)[:, 1], 0.5 * (there[:60] + 1 - there[60:]), atol=1e-2
+    )  # two approximations of the same mean
 
 
 def test_logistic_regression_in_item_space_is_logistic_regression_on_differences():

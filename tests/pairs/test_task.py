@@ -3,12 +3,13 @@ import pytest
 
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
-from accord.workflows.ask import ask, simulate
+from accord.workflows.ask import ask
 from accord.workflows.explain import explain
 from accord.workflows.kinds import task_of
 from accord.workflows.predict import predict
 from accord.workflows.projects import open_project
 from accord.workflows.rank import rank
+from accord.workflows.simulate import simulate
 from accord.workflows.train import train
 
 GOOD = "Because several studies show that it saves lives, we should therefore build more of them, for example in towns."
@@ -76,7 +77,7 @@ def test_questions_and_reasons(saved, project):
 
 
 def test_a_simulation_compares_ways_of_asking(project):
-    table = simulate(project, settings={"n_labels": 30, "seeds": 2}, progress=quiet)
+    table = simulate(project, settings={"n_labels": 30, "seeds": 2}, progress=quiet).table
     assert set(table["strategy"]) == {"random", "uncertainty", "bald"}
     assert table["n_labels"].max() == 30
     assert table.groupby("strategy")["mean"].last().min() > 0.6

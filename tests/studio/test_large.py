@@ -1,5 +1,7 @@
 """A project with 20,000 texts and 200,000 votes: the work of a page is bounded, and a question is found by an index."""
 
+import re
+
 import numpy as np
 import pytest
 from sqlalchemy import event
@@ -9,6 +11,8 @@ from accord.store.database import open_database
 from accord.store.judgements import Judgement
 
 N_TEXTS, N_VOTES = 20_000, 200_000
+LONG = " It goes on and on" * 120
+MOST_BYTES = 150_000
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +33,14 @@ def large(tmp_path_factory):
         projects.add_items(
             c,
             project,
-            ({"item_id": f"t{i}", "text": f"This is text number {i}.", "group_id": "g"} for i in range(N_TEXTS)),
+            (
+                {
+                    "item_id": f"t{i}",
+                    "text": f"This is text number {i}." + LONG * (i < 300 or i >= N_TEXTS - 300),
+                    "group_id": "g",
+                }
+                for i in range(N_TEXTS)
+            ),
         )
         first = projects.find_items(c, project, limit=1)[0][0].key
         left = rng.integers(0, N_TEXTS, N_VOTES)
@@ -89,3 +100,28 @@ def test_no_page_of_a_large_project_keeps_the_database_busy(large):
     steps.clear()
     assert client.post(f"/api/projects/{project}/questions/next").status_code == 200
     assert len(steps) < 100, "a question to somebody with 200,000 votes is found by an index"
+
+
+def test_pages_of_a_large_project_with_long_texts_are_small(large):
+    client, project, first, _ = large
+    paths = [
+        "judge",
+        "results",
+        "pictures",
+        "texts",
+        f"texts/{first}",
+        "mine",
+        "answers",
+        "people",
+        "quality",
+        "export",
+    ]
+    sizes = {}
+    for path in ["/", *(f"/projects/{project}/{p}" for p in [*paths, "evaluate", "settings"])]:
+        page = client.get(path)
+        assert page.status_code == 200
+        named = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
+        scripts = {name for name in named if name.endswith(".js")} | {"/static/js/api.js"}  # which the others import
+        parts = scripts | set(named)
+        sizes[path] = len(page.content) + sum(len(client.get(name).content) for name in parts)
+    assert {path: n for path, n in sizes.items() if n > MOST_BYTES} == {}

@@ -111,6 +111,25 @@ def test_the_choice_of_columns_is_kept_and_used_for_the_next_file(studio):
     assert look(other, ("more.csv", POSTS)).json()["map"] == {}
 
 
+def test_texts_that_are_added_later_are_read_as_the_first_file_was(studio):
+    client = studio.client(studio.person())
+    words = "\n".join(f"{i},A long title of note number {i},Short" for i in range(4))
+    made = upload(
+        client, f"nr,headline,remark\n{words}".encode(), "a.csv", kind="pairs", map='{"headline": "text", "nr": "id"}'
+    )
+    assert made.status_code == 201, made.text
+    more = "\n".join(f"{i},A long title of note number {i},Short" for i in range(3, 6))
+    added = client.post(
+        f"/api/projects/{made.json()['id']}/items",
+        files={"file": ("b.csv", f"nr,headline,remark\n{more}".encode(), "text/csv")},
+    )
+    assert added.status_code == 201, added.text
+    assert (added.json()["texts"], added.json()["known"]) == (2, 1)
+    items = client.get(f"/api/projects/{made.json()['id']}/items").json()["items"]
+    assert [item["item_id"] for item in items] == list("012345")
+    assert items[5]["text"] == "A long title of note number 5"
+
+
 def test_owners_see_how_good_the_model_is_on_their_own_judgements(studio):
     owner = studio.person()
     client = studio.client(owner)
@@ -126,6 +145,15 @@ def test_owners_see_how_good_the_model_is_on_their_own_judgements(studio):
     assert answer.json()["sentence"].split(";")[0] in shown
     assert shown.count("<svg") >= 8
     assert "<script" not in shown
+    assert shown.count("data-png") == 1
+    told = [f"right in {100 * row['right']:.0f} % of {row['n']}" for row in answer.json()["calibration"]]
+    assert all(sentence in shown for sentence in told)
+    assert sum(row["n"] for row in answer.json()["calibration"]) == 16
+    again = client.get(page).text  # it is kept
+    assert answer.json()["sentence"].split(";")[0] in again
+    picture = client.get(f"/projects/{made['id']}/pictures/calibration.svg")
+    assert picture.status_code == 200
+    assert told[0] in picture.text
     assert studio.client(studio.person()).get(page).status_code == 404
     few = upload(client, b"id,text,label\n1,One text,a\n2,Another text,b\n", "few.csv", kind="links").json()
     refused = client.post(f"/api/projects/{few['id']}/evaluation")

@@ -186,3 +186,13 @@ def test_a_row_of_the_experiment_is_the_exported_class():
     found = outcome(fitted({"coupling": "joint", "node_penalty": 18.0}, data.rows(some)), data.rows(~some))
     model = ThreadClassifier(coupling="joint", node_penalty=18.0).fit(X[some], y[some], groups=thread[some])
     assert_allclose(found.probability, model.predict_proba(X[~some], groups=thread[~some])[:, 1], atol=1e-9)
+
+
+def test_texts_alone_are_what_a_table_of_texts_is():
+    texts = [f"{'Try the park' if k % 3 else 'No idea'} at {k}." for k in range(40)]
+    labels, groups = np.where(np.arange(40) % 3, "Good", "Bad"), np.repeat(np.arange(10), 4)
+    table = pd.DataFrame({"text": texts})
+    expected = ThreadClassifier().fit(table, labels, groups=groups).predict_proba(table, groups=groups)
+    for X in (texts, np.array(texts), pd.Series(texts)):
+        model = ThreadClassifier().fit(X, labels, groups=groups)
+        np.testing.assert_array_equal(model.predict_proba(X, groups=groups), expected)

@@ -10,8 +10,9 @@ from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.data.task import Task
 from accord.errors import InputError
+from accord.scale.workers import Workers
 from accord.workflows import kinds
-from accord.workflows.evaluate import ACCORD, ALONE, evaluate
+from accord.workflows.evaluate import ACCORD, ALONE, _draws, _interval, evaluate
 from accord.workflows.kinds import task_of
 
 
@@ -86,6 +87,13 @@ def test_the_better_method_is_named(spy):
     assert (gain["value"], gain["low"], gain["high"]) == (0.0, 0.0, 0.0)
 
 
+def test_figures_do_not_depend_on_who_works():
+    alone, two = (evaluate(labelled(8), n_folds=2, workers=workers) for workers in (None, Workers(2)))
+    for name in ("rows", "gains", "curve", "calibration"):
+        pd.testing.assert_frame_equal(getattr(alone, name), getattr(two, name))
+    assert (alone.sentence, alone.notes) == (two.sentence, two.notes)
+
+
 def test_too_few_groups_are_refused():
     with pytest.raises(InputError, match="at least 5 threads; this project has 3"):
         evaluate(labelled(n_threads=3))
@@ -103,3 +111,24 @@ def test_examples_are_evaluated_from_the_command_line(kind, example, capsys, tmp
     assert all(row["low"] <= row["value"] <= row["high"] for row in found["rows"])
     assert {row["method"] for row in found["rows"]} >= {ACCORD, ALONE}
     assert "Can the probabilities be trusted?" in page.read_text()
+
+
+@pytest.mark.parametrize(("n_groups", "share"), [(8, 0.8), (12, 0.95), (40, 0.7)])
+def test_intervals_of_shares_hold_the_truth_with_few_groups_too(n_groups, share):
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(300):
+        group = np.repeat(np.arange(n_groups), rng.integers(1, 5, n_groups))
+        chance = rng.beta(share * 6, (1 - share) * 6, n_groups)  # comments of one thread are right or wrong together
+        right = (rng.random(len(group)) < chance[group]).astype(float)
+        _, low, high = _interval(right, _draws(group.astype(object), 0), n_groups, share=True)
+        held.append(low <= share <= high)
+    assert np.mean(held) > 0.92
+
+
+def test_a_share_that_is_never_seen_to_fail_has_an_interval():
+    group = np.arange(6).astype(object)
+    value, low, high = _interval(np.zeros(6), _draws(group, 0), 6, share=True)
+    assert (value, low) == (0.0, pytest.approx(0.0, abs=1e-9))
+    assert 0.3 < high < 0.5
+    assert _interval(np.zeros(6), _draws(group, 0), 6) == (0.0, 0.0, 0.0)

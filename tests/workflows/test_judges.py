@@ -80,3 +80,17 @@ def test_the_store_keeps_annotators(project, tmp_path):
         back = project_of(connection, get_project(connection, key))
     assert back.annotator_table.equals(project.annotator_table)
     assert np.array_equal(np.sort(back.judges()["annotator_id"]), ["judge-1", "judge-2"])
+
+
+def test_the_command_says_who_prefers_what(project, tmp_path, capsys):
+    folder = str(project.save(tmp_path / "project"))
+    assert main(["rank", folder, "--person", "person1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["annotator"] for row in found["voters"]} == {f"person{k}" for k in range(1, 7)}  # judges are not people
+    assert len(found["ranking"]) == 10
+    assert found["groups"][0]["share"] > 0
+    assert main(["rank", folder, "--personal"]) == 0
+    assert "voters" in capsys.readouterr().out
+    assert main(["rank", folder, "--person", "nobody"]) == 2
+    assert "no vote of 'nobody'" in capsys.readouterr().err
+    assert main(["rank", folder, "--personal", "--method", "model"]) == 2

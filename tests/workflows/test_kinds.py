@@ -14,11 +14,12 @@ from accord.fitting.settings import configured, parse_settings
 from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.store.models import load_model
 from accord.workflows import kinds
-from accord.workflows.ask import ask, simulate
+from accord.workflows.ask import ask
 from accord.workflows.explain import explain
 from accord.workflows.kinds import paper_of, task_of
 from accord.workflows.predict import predict
 from accord.workflows.projects import open_example
+from accord.workflows.simulate import simulate
 from accord.workflows.train import train
 
 

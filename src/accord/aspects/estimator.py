@@ -24,11 +24,11 @@ from accord.aspects.features import (
     aspect_names,
     check_enough,
     content_order,
+    doubt_zeros,
     given_annotators,
     given_ranks,
     is_matrix,
 )
-from accord.aspects.field import aspect_graph, clamped, is_exact, joint_log_likelihood, with_marginals
 from accord.aspects.field_fit import (
     EDGES,
     AspectCRF,
@@ -36,7 +36,6 @@ from accord.aspects.field_fit import (
     Edges,
     Whitening,
     choose_marginals,
-    crf_scores,
     fit_aspect_crf,
     whitened,
     whitening,
@@ -48,10 +47,9 @@ from accord.aspects.ordinal import (
     fit_nodes,
     median_ranks,
     mode_ranks,
-    ordinal_logits,
-    ordinal_probabilities,
     rank_probabilities,
 )
+from accord.aspects.posterior import Posterior
 from accord.aspects.prank import (
     ALPHAS,
     RULES,
@@ -66,7 +64,7 @@ from accord.aspects.reasons import reasons_of
 from accord.aspects.scorers import Scorers, split_scorers, with_scorers
 from accord.data.tables import as_frame, is_table
 from accord.engines.convergence import warn_unconverged
-from accord.engines.numerics import normalise_log, sigmoid
+from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.evaluation.metrics import ranking_loss
 from accord.fitting.settings import Choice, Flag, Many, Number, Rule, Seed, check_settings
@@ -298,6 +296,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
         self.n_features_in_ = x.shape[1]
         check_enough(ranks, self.aspects_)
+        doubt_zeros(y, self.n_ranks)
         scored = np.flatnonzero((ranks > 0).any(axis=1))
         names = given_annotators(annotator, len(ranks))[scored]
         order, texts, who = content_order(x[scored], ranks[scored], names)
@@ -503,8 +502,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         check_is_fitted(self, "aspects_")
         x = self._features(X)
         if self.model in ORDINALS:
-            nodes, equal = self._field(x, annotator)
-            return self._joint(self._clamped(nodes, known), equal)[1]
+            return self._posterior.all_equal(x, self._known(known), annotator)
         self._refuse_known(known)
         if self.agreement_ is None:
             raise InputError(f"model={self.model!r} has no agreement model. Use 'good_grief' or 'ordinal_crf'.")
@@ -513,12 +511,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
     def log_likelihood(self, X: Any, y: Any, *, annotator: Any = None) -> FloatArray:
         """Joint log probability of the known ranks of each text, shape (n_texts,)."""
         self._need_probabilities("a likelihood")
-        x, ranks = self._features(X), self._ranks(y)
-        nodes, equal = self._field(x, annotator)
-        if self.crf_ is not None:
-            return joint_log_likelihood(nodes, self.crf_.pair_scores, equal, ranks)
-        own = np.take_along_axis(nodes, np.maximum(ranks - 1, 0)[:, :, None], axis=2)[:, :, 0]
-        return np.where(ranks > 0, own, 0.0).sum(axis=1)
+        return self._posterior.log_likelihood(self._features(X), self._ranks(y), annotator)
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the ranking loss, the mean distance of predicted from known ranks: higher is better."""
@@ -551,76 +544,29 @@ class AspectRanker(WithWorkers, BaseEstimator):
         x = self._features([text] if isinstance(text, str) else text)
         return reasons_of(self, sp.csr_array(x), aspect=aspect, known=known, n_words=n_words)
 
-    # -- the field -----------------------------------------------------------------------------------------------
-
-    def _shift(self, annotator: Any, n: int) -> FloatArray | None:
-        """What the annotators of some texts add to the scores of the first stage, shape (n, n_scores)."""
-        if annotator is None or self.scorers_ is None:
-            return None
-        return self.scorers_.shifts_of(given_annotators(annotator, n))
-
-    def _nodes(self, x: Any, annotator: Any) -> FloatArray:
-        """Probabilities of ranks by the ordinal models alone, shape (n, m, k)."""
-        return ordinal_probabilities(self.ranker_, x, self._shift(annotator, x.shape[0]))
-
-    def _field(self, x: Any, annotator: Any = None) -> tuple[FloatArray, FloatArray]:
-        """Node scores (n, m, k) and scores of equal ranks (n,)."""
-        n = x.shape[0]
-        if self.crf_ is None:
-            return np.log(self._nodes(x, annotator)), np.zeros(n)
-        if self.whitening_ is None:
-            return crf_scores(self.crf_, x)
-        logits = ordinal_logits(self.ranker_, x, self._shift(annotator, n))
-        log_p = np.log(rank_probabilities(logits, len(self.aspects_)))
-        evidence = None if self.agreement_ is None else agreement_scores(self.agreement_, x)[:, None]
-        nodes, equal = crf_scores(self.crf_, whitened(self.whitening_, logits), log_p, evidence)
-        if self._keeps_nodes and is_exact(len(self.aspects_), self.n_ranks):
-            nodes = with_marginals(log_p, self.crf_.pair_scores, equal)
-        return nodes, equal
+    # -- the models ----------------------------------------------------------------------------------------------
 
     @property
-    def _keeps_nodes(self) -> bool:
-        return self.coupling_ is not None and self.coupling_.taken == "nodes"
+    def _posterior(self) -> Posterior:
+        """The fitted ordinal model."""
+        return Posterior(
+            self.ranker_, self.crf_, self.whitening_, self.agreement_, self.scorers_,
+            keeps_nodes=self.coupling_ is not None and self.coupling_.taken == "nodes",
+            n_aspects=len(self.aspects_), n_ranks=self.n_ranks,
+        )  # fmt: skip
 
     def _probabilities(self, x: Any, known: Any, annotator: Any = None) -> FloatArray:
         """Probabilities of ranks (n, m, k), given known ranks."""
-        if known is None and (self.crf_ is None or self._keeps_nodes):
-            return self._nodes(x, annotator)
-        nodes, equal = self._field(x, annotator)
-        p = self._joint(self._clamped(nodes, known), equal)[0]
-        if known is None:
-            return p
-        ranks = self._ranks(known)[:, :, None]
-        return np.where(ranks > 0, ranks == np.arange(1, self.n_ranks + 1), p)  # what is given is certain
+        return self._posterior.probabilities(x, self._known(known), annotator)
 
-    def _clamped(self, nodes: FloatArray, known: Any) -> FloatArray:
-        if known is None:
-            return nodes
-        ranks = self._ranks(known)
-        if len(ranks) != len(nodes):
-            raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(ranks)} rows.")
-        return clamped(nodes, ranks)
-
-    def _joint(self, nodes: FloatArray, equal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Probabilities of ranks (n, m, k) and of equal ranks (n,) from the scores of the field."""
-        if self.crf_ is not None:
-            found = aspect_graph(nodes, self.crf_.pair_scores, equal)
-            if found.convergence is not None:
-                cure = "Raise edge_penalty, or drop aspects."
-                warn_unconverged("Belief propagation over the aspects", found.convergence, cure=cure, stacklevel=5)
-            return found.nodes, found.equal
-        p = normalise_log(nodes)
-        return p, p.prod(axis=1).sum(axis=1)
+    def _known(self, known: Any) -> IntArray | None:
+        return None if known is None else self._ranks(known)
 
     def _agreement(self, x: Any, labels: IntArray | None) -> FloatArray:
         """How much more likely than usual equal ranks are in new texts, in log odds; 0 without an agreement model."""
         if self.agreement_ is not None:
             return agreement_scores(self.agreement_, x) - self.agreement_.prior
-        if (
-            isinstance(self.agreement, str)
-            and self.agreement == "oracle"
-            and self.model in ("good_grief", "good_grief_decode")
-        ):
+        if self._is_oracle and self.model in ("good_grief", "good_grief_decode"):
             if labels is None:
                 raise InputError("agreement='oracle' must be told the truth; give all_equal=, or another agreement.")
             return _oracle_scores(labels)

@@ -1,5 +1,6 @@
 """What comes in: texts as words and pairs of words, matrices of features, and ranks as people give them."""
 
+import warnings
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
@@ -18,8 +19,8 @@ from accord.texts.words import WordAnalyser
 from accord.typing import IntArray, ObjectArray
 
 __all__ = [
-    "PhraseFeatures", "as_matrix", "aspect_names", "check_enough", "content_order", "given_annotators", "given_ranks",
-    "is_matrix", "phrase_counts",
+    "PhraseFeatures", "as_matrix", "aspect_names", "check_enough", "content_order", "doubt_zeros",
+    "given_annotators", "given_ranks", "is_matrix", "phrase_counts",
 ]  # fmt: skip
 
 
@@ -160,6 +161,17 @@ def given_ranks(y: Any, aspects: list[str], n_ranks: int) -> IntArray:
     if values.shape[1] != len(aspects):
         raise InputError(f"ranks must have {len(aspects)} columns, one an aspect; they have {values.shape[1]}.")
     return whole_ranks(np.nan_to_num(values, nan=0.0), aspects, n_ranks)
+
+
+def doubt_zeros(y: Any, n_ranks: int) -> None:
+    """Warn where 0, which counts as missing, looks like the lowest score of a scale from 0 to n_ranks − 1."""
+    values = np.asarray(y, dtype=np.float64)
+    if 0.0 in values and values.max() < n_ranks:  # not where NaN stands for missing scores: then the maximum is NaN
+        warnings.warn(
+            f"a rank of 0 counts as missing, and no text has the highest rank {n_ranks}: if 0 is the lowest score, "
+            "add 1 to all scores.",
+            stacklevel=3,
+        )
 
 
 def content_order(x: Any, ranks: IntArray, annotator: ObjectArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -1,6 +1,6 @@
 """Aspects of a project: train on scores, predict all of them, say why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ from accord.aspects.estimator import ORDINALS, AspectRanker
 from accord.data.documents import Items
 from accord.data.project import Project
 from accord.data.table_rows import project_of_rows
-from accord.data.task import RowReader, Task
+from accord.data.task import Beliefs, RowReader, Task
+from accord.engines.numerics import entropy
 from accord.errors import InputError
 from accord.fitting.settings import configured
-from accord.typing import AnyArray, IntArray, Progress
+from accord.typing import AnyArray, FloatArray, IntArray, Progress
 
-__all__ = ["TASK", "explain", "predict", "train"]
+__all__ = ["TASK", "beliefs", "explain", "parts", "predict", "train"]
+
+_PRECISION = 0.25  # of a score about the rank behind it
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> AspectRanker:
@@ -102,6 +105,47 @@ def explain(model: AspectRanker, project: Project, target: str) -> pd.DataFrame:
     return model.explain(_texts(items)[row], known=known if model.model in ORDINALS and known.any() else None)
 
 
+def beliefs(model: AspectRanker, project: Project) -> Beliefs:
+    """What asking about texts needs: how unsure the ranks of all aspects together are.
+
+    A score tells as much about the rank behind it wherever that lies, so that all texts have the same precision.
+    """
+    items = project.items()
+    p = _probabilities(model, _texts(items), _known(model, project))
+    return Beliefs(items.ids, entropy(p).sum(axis=1), np.full(items.n_items, _PRECISION))
+
+
+def parts(model: AspectRanker, project: Project, item_ids: Sequence[str]) -> pd.DataFrame:
+    """``item_id, aspect, gain``: the aspect of each text whose rank tells most, about itself and the others.
+
+    Its rank is tried out at every value it may have; the gain is by how much the entropy of all ranks is expected to
+    fall, in nats.
+    """
+    items = project.items()
+    rows = items.positions(list(item_ids))
+    texts, known = [_texts(items)[row] for row in rows], _known(model, project)[rows]
+    n, m, k = len(rows), len(model.aspects_), model.n_ranks
+    p = _probabilities(model, texts, known)
+    before, left = entropy(p).sum(axis=1), np.zeros((n, m))
+    for aspect in range(m):
+        for rank in range(1, k + 1):
+            tried = known.copy()
+            tried[:, aspect] = np.where(known[:, aspect] > 0, known[:, aspect], rank)
+            left[:, aspect] += p[:, aspect, rank - 1] * entropy(_probabilities(model, texts, tried)).sum(axis=1)
+    gain = np.where(known > 0, -np.inf, before[:, None] - left)
+    best = gain.argmax(axis=1)
+    names = np.array(model.aspects_, dtype=object)[best]
+    return pd.DataFrame({"item_id": items.ids[rows], "aspect": names, "gain": gain[np.arange(n), best]})
+
+
+def _probabilities(model: AspectRanker, texts: list[str], known: IntArray) -> FloatArray:
+    """Probabilities of ranks, shape (n, m, k); even ones by a model that has none."""
+    shape = (len(texts), len(model.aspects_), model.n_ranks)
+    if model.model not in ORDINALS:
+        return np.full(shape, 1.0 / model.n_ranks)
+    return model.predict_proba(texts, known=known).reshape(shape)
+
+
 def _texts(items: Items) -> list[str]:
     if items.texts is None:
         raise InputError("ranking aspects needs texts; the items of this project have none. Import them with a text.")
@@ -125,5 +169,11 @@ def _predict_rows(model: AspectRanker, table: pa.Table, linked: pa.Table | None)
 
 
 TASK = Task(
-    "aspects", train, predict, explain, RowReader(needed=lambda model: ("item_id", "text"), predict=_predict_rows)
+    "aspects",
+    train,
+    predict,
+    explain,
+    RowReader(needed=lambda model: ("item_id", "text"), predict=_predict_rows),
+    beliefs=beliefs,
+    parts=parts,
 )

@@ -9,6 +9,8 @@ from accord.cli.frame import Json, command_app, print_json, print_table, records
 if TYPE_CHECKING:
     import pandas as pd
 
+    from accord.workflows.judged import Judged
+
 app = command_app()
 
 
@@ -20,17 +22,23 @@ def agree(
 ) -> None:
     """Say how much people agree, beyond chance, with 95 % intervals."""
     from accord.workflows.agree import agree as run
+    from accord.workflows.judged import judged
     from accord.workflows.projects import open_project
 
     opened = open_project(project)
-    found = run(opened)
+    found, of_judges = run(opened), judged(opened)
     if json:
         parts = ("measures", "labels", "people", "pairs")
         about = [
             {"what": one.what, "level": one.level, **{name: records(getattr(one, name)) for name in parts}}
             for one in found
         ]
-        print_json({"kind": opened.kind, "agreement": about})
+        measured = [
+            {"what": one.what, "used": one.used, "n_added": one.n_added, "gain": one.gain,
+             "judges": records(one.judges), "confusion": records(one.confusion)}
+            for one in of_judges
+        ]  # fmt: skip
+        print_json({"kind": opened.kind, "agreement": about, **({"judges": measured} if measured else {})})
         return
     for one in found:
         if not one.n_shared:
@@ -47,11 +55,35 @@ def agree(
             print_table(
                 _shown(one.pairs, "first", "second", "value", "low", "high", "n").rename(columns={"value": "κ"})
             )
+    for judges in of_judges:
+        _print_judges(judges)
     typer.echo(
         "1 is full agreement and 0 that of chance. In brackets: 95 % intervals. 'As most others' is the share of a "
         "person's answers that most others gave too; 'same again' of those given twice that were the same; 'late less "
         "early' is how much 'as most others' changed from the first half of the answers to the second."
     )
+
+
+def _print_judges(one: "Judged") -> None:
+    """How judges answer what people answer too, with 90 % intervals."""
+    rows = _shown(one.judges, "annotator", "agreement", "low", "high", "n_shared")
+    rows = rows.rename(columns={"annotator": "judge", "agreement": "as most people", "n_shared": "shared answers"})
+    for name, said in (("bias", "above people"), ("scale", "width of scale")):
+        if name in one.judges:
+            columns = (one.judges[column] for column in (name, f"{name}_low", f"{name}_high"))
+            rows[said] = [_figure(*row) for row in zip(*columns, strict=True)]
+    print_table(rows, title=f"{one.what}: judges against people, with 90 % intervals")
+    if one.what == "labels":
+        cells = _shown(one.confusion, "annotator", "people", "says", "probability", "low", "high", "n")
+        cells["n"] = one.confusion["n"].round(1)
+        print_table(cells.rename(columns={"annotator": "judge", "people": "where people say"}), title="What judges say")
+    if one.used:
+        said = f"{one.n_added:,} answers of judges are sure enough to be learnt from, on texts that no person answered."
+    else:
+        said = (
+            "It is not sure that they tell more about people's answers than chance would: nothing is learnt from them."
+        )
+    typer.echo(said)
 
 
 def _shown(table: "pd.DataFrame", *names: str) -> "pd.DataFrame":

@@ -1,35 +1,59 @@
 """``accord ask``: which questions are worth asking next."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, print_json, print_table, progress_bars, records
+from accord.cli.frame import (
+    Json,
+    NamedProject,
+    command_app,
+    kind_and_project,
+    opened_project,
+    print_json,
+    print_table,
+    progress_bars,
+    records,
+)
 
 app = command_app()
 
 
 @app.command()
 def ask(
-    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
+    words: NamedProject,
     n: Annotated[int, typer.Option("-n", "--number", help="How many questions.")] = 10,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A saved model; else one is trained.")] = None,
     strategy: Annotated[
-        str | None, typer.Option(help="Of pairs: bald, uncertainty or transfer (information about other groups).")
+        str | None,
+        typer.Option(
+            help="information (what is told about the other texts), uncertainty, coverage or random; of pairs: bald, "
+            "uncertainty or transfer (information about other groups)."
+        ),
     ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws of texts.")] = 0,
+    rest: Annotated[
+        bool, typer.Option("--rest", help="Also say how good the model is on what nobody has judged (fits it 6 times).")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Say which questions are worth asking next."""
     from accord.store.models import load_model
     from accord.workflows.ask import ask as run
-    from accord.workflows.projects import open_project
+    from accord.workflows.stopping import estimate_rest
 
     saved = None if model is None else load_model(model)
-    opened = open_project(project, kind="pairs" if saved is None else saved.kind)
+    kind, project = kind_and_project(words)
+    opened = opened_project(project, kind or (None if saved is None else saved.kind))
     with progress_bars(hidden=json) as progress:
-        table = run(saved, opened, n=n, strategy=strategy, progress=progress)
+        table = run(saved, opened, n=n, strategy=strategy, seed=seed, progress=progress)
+        found, notes = estimate_rest(saved, opened, seed=seed, progress=progress) if rest else (None, [])
     if json:
-        print_json({"kind": opened.kind, "rows": records(table)})
-    else:
-        print_table(table, title="Ask next")
+        left = {} if found is None else {"rest": {**asdict(found), "sentence": found.sentence, "notes": notes}}
+        print_json({"kind": opened.kind, "rows": records(table), **left})
+        return
+    print_table(table, title="Ask next")
+    for sentence in [] if found is None else [found.sentence, *notes]:
+        typer.echo(sentence)

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, KindArgument, Settings, command_app, print_json, print_table, progress_bars, records
+from accord.cli.frame import (
+    Json,
+    KindArgument,
+    Settings,
+    command_app,
+    opened_project,
+    print_json,
+    print_table,
+    progress_bars,
+    records,
+)
 
 app = command_app()
 
@@ -16,19 +26,28 @@ def evaluate(
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     folds: Annotated[int, typer.Option(min=2, help="How many parts are left out in turn.")] = 5,
     report: Annotated[Path | None, typer.Option(help="Also write the evaluation as one HTML page.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes work at once; one a core unless said.")
+    ] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
     """Say how good a model is on your own judgements, beside what you might pick instead."""
     from accord.fitting.settings import parse_settings
+    from accord.scale.workers import Workers
     from accord.workflows.evaluate import evaluate as run
     from accord.workflows.kinds import check_kind
-    from accord.workflows.projects import open_project
     from accord.workflows.report import evaluation_report, write_report
 
-    opened = open_project(project, kind=check_kind(kind))
+    opened = opened_project(project, check_kind(kind))
     with progress_bars(hidden=json) as progress:
-        found = run(opened, settings=parse_settings(settings or []), n_folds=folds, progress=progress)
+        found = run(
+            opened,
+            settings=parse_settings(settings or []),
+            n_folds=folds,
+            workers=Workers(workers or -1),
+            progress=progress,
+        )
     if report is not None:
         name = Path(project.removeprefix("example:")).stem
         write_report(evaluation_report(opened, found, title=f"How good is it on {name}?"), report)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, print_json, print_table, records
+from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, records
 
 app = command_app()
 _MOST_REASONS = 15
@@ -21,10 +21,9 @@ def explain(
     """Say why a model judges a text as it does."""
     from accord.store.models import load_model
     from accord.workflows.explain import explain as run
-    from accord.workflows.projects import open_project
 
     saved = load_model(model)
-    table = run(saved, open_project(project, kind=saved.kind), item)
+    table = run(saved, opened_project(project, saved.kind), item)
     label = table.attrs.get("label")
     if json:
         print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})

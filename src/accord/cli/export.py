@@ -15,7 +15,7 @@ def export(
     project: Annotated[str, typer.Argument(help="The project's folder, or example:NAME.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
     form: Annotated[
-        str, typer.Option("--format", "-f", help="csv, tsv, jsonl, parquet, or the name of another tool.")
+        str, typer.Option("--format", "-f", help="csv, tsv, jsonl, parquet, soft-labels, or another tool's name.")
     ] = "csv",
     json: Json = False,
 ) -> None:

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from accord.data.project import Project
     from accord.scale import Workers
 
 __all__ = [
     "Json",
     "KindArgument",
+    "NamedProject",
     "Scheduler",
     "Settings",
     "WorkerCount",
     "command_app",
+    "kind_and_project",
+    "opened_project",
     "page_width",
     "print_json",
     "print_table",
@@ -40,6 +44,14 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help=f"The kind of judgement: {', '.join(KINDS)}.")]
+NamedProject = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[KIND] PROJECT",
+        help=f"The kind of judgement ({', '.join(KINDS)}), then the project's folder, example:NAME, or a raw table. A "
+        "raw table without a kind is one of votes (pairs).",
+    ),
+]
 
 WorkerCount = Annotated[
     int | None, typer.Option("--workers", min=1, help="How many processes of this machine work at once.")
@@ -48,6 +60,20 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Work on the Dask cluster at this address, such as tcp://host:8786."),
 ]
+
+
+def kind_and_project(words: list[str]) -> tuple[str | None, str]:
+    """The kind, if it is named or the project is a raw table, and the project."""
+    from pathlib import Path
+
+    from accord.errors import InputError
+    from accord.workflows.kinds import check_kind
+
+    if len(words) > 2 or (len(words) == 1 and words[0] in KINDS and not Path(words[0]).exists()):
+        raise InputError(f"say the kind of judgement and one project; got {' '.join(words)!r}.")
+    if len(words) == 2:
+        return check_kind(words[0]), words[1]
+    return ("pairs" if Path(words[0]).is_file() else None), words[0]
 
 
 def workers_of(count: int | None, scheduler: str | None) -> "Workers":
@@ -92,6 +118,17 @@ def print_json(value: Any) -> None:
     from accord.data.tables import plain
 
     sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def opened_project(name: str, kind: str | None) -> "Project":
+    """What people name on the command line; what is not read of a raw table is said on standard error."""
+    from accord.workflows.projects import open_project
+
+    notes: list[str] = []
+    project = open_project(name, kind=kind, notes=notes)
+    for note in notes:
+        typer.echo(f"note: {note}.", err=True)
+    return project
 
 
 def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

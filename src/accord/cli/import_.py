@@ -1,5 +1,6 @@
 """``accord import``: tables and other tools' files into a project."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,9 +99,8 @@ def import_(
         _print(imported)
     if dry_run and imported.dropped and not drop_bad:
         n = sum(imported.dropped.values())
-        raise InputError(
-            f"{n:,} rows break a rule, so the import would stop. Correct them, or leave them out with --drop-bad."
-        )
+        broken = "1 row breaks" if n == 1 else f"{n:,} rows break"
+        raise InputError(f"{broken} a rule, so the import would stop. Correct or leave out such rows with --drop-bad.")
 
 
 def _kind(arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -129,14 +129,17 @@ def _print(imported: "Imported") -> None:
     for rule, n in imported.dropped.items():
         counts.add_row(f"dropped: {rule}", f"{n:,}")
     print_table(counts)
-    for taken in imported.assumed:
-        typer.echo(f"taken: {taken}")
+    for taken, n in imported.assumed.items():
+        typer.echo(f"taken: {taken}" + (f" ({n:,})" if n > 1 else ""))
     for what, n in imported.lost.items():
         typer.echo(f"lost: {what} ({n:,})")
     for problem in imported.examples:
         typer.echo(f"dropped: {problem}")
     if imported.folder is not None:
         typer.echo(f"{imported.folder}: a project of {imported.kind}.")
+        if imported.n_judgements:
+            verb = "rank" if imported.kind == "pairs" else f"evaluate {imported.kind}"
+            typer.echo(f"Next: accord {verb} {shlex.quote(str(imported.folder))}")
 
 
 def _print_columns(imported: "Imported") -> None:

@@ -10,6 +10,7 @@ from accord.cli.frame import (
     Scheduler,
     WorkerCount,
     command_app,
+    opened_project,
     print_json,
     print_table,
     progress_bars,
@@ -50,14 +51,13 @@ def predict(
     from accord.store.models import load_model
     from accord.workflows.export import write_frame
     from accord.workflows.predict import predict as run
-    from accord.workflows.projects import open_project
     from accord.workflows.report import predictions_report, write_report
     from accord.workflows.trained_on import notes_on
 
     if links is not None or workers is not None or scheduler is not None:
         raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
     saved = load_model(model)
-    opened = open_project(project, kind=saved.kind)
+    opened = opened_project(project, saved.kind)
     table = run(saved, opened)
     notes = notes_on(saved, opened, table)
     if out is not None and out.suffix.lower() == ".html":

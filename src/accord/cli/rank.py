@@ -11,6 +11,7 @@ from accord.cli.frame import (
     Json,
     Settings,
     command_app,
+    opened_project,
     page_width,
     print_json,
     print_table,
@@ -46,6 +47,11 @@ def rank(
         str | None,
         typer.Option(help="Also rank as if texts were alike in these, such as length,markdown,position,meta.year."),
     ] = None,
+    personal: Annotated[
+        bool,
+        typer.Option("--personal", help="Show who prefers what: tastes, groups of voters, pairs they differ about."),
+    ] = False,
+    person: Annotated[str | None, typer.Option(help="With --personal: the ranking of this person.")] = None,
     stop_when: Annotated[
         str | None, typer.Option(help="top=K: exit with 0 if the best K texts are settled, with 1 if they are not.")
     ] = None,
@@ -56,7 +62,6 @@ def rank(
 ) -> None:
     """Rank the texts of a project of pairs, with intervals and tiers, or find the best comment of each question."""
     from accord.fitting.settings import parse_settings
-    from accord.workflows.projects import open_project
     from accord.workflows.rank import control as run_control
     from accord.workflows.rank import parse_top, stability_sentences
     from accord.workflows.rank import rank as run
@@ -66,11 +71,18 @@ def rank(
         raise InputError("name one project, or an example with --example NAME.")
     name = f"example:{example}" if project is None else project
     threads = label is not None or model is not None
-    opened = open_project(name, kind=("threads" if threads else "pairs") if Path(name).is_file() else None)
+    opened = opened_project(name, ("threads" if threads else "pairs") if Path(name).is_file() else None)
     if opened.kind == "threads" or threads:
         if stop_when is not None or report is not None or anchor is not None or method != "auto":
             raise InputError("--stop-when, --report, --anchor and --method are for pairs; this project is of threads.")
         _best_comments(opened, label, model, parse_settings(settings or []), json)
+        return
+    if personal or person is not None:
+        if stop_when is not None or report is not None or anchor is not None or method != "auto" or control is not None:
+            raise InputError(
+                "--personal stands alone: leave --stop-when, --report, --anchor, --method and --control out."
+            )
+        _personal(opened, person, parse_settings(settings or []), json)
         return
     with progress_bars(hidden=json) as progress:
         rankings = run(
@@ -118,6 +130,31 @@ def rank(
             typer.echo(f"The report is in {report}.")
     if stop_when is not None and not state.reached:
         raise typer.Exit(1)
+
+
+def _personal(opened: "Project", person: str | None, settings: Any, json: bool) -> None:
+    """Who prefers what."""
+    from accord.workflows.personal import personal
+
+    with progress_bars(hidden=json) as progress:
+        found = personal(opened, person=person, settings=settings, progress=progress)
+    if json:
+        tables = {name: records(getattr(found, name)) for name in ("groups", "voters", "disagreements")}
+        ranking = None if found.ranking is None else records(found.ranking)
+        print_json({"kind": "pairs", "n_tastes": found.n_tastes, **tables, "person": person, "ranking": ranking})
+        return
+    if found.ranking is not None:
+        columns = [name for name in ("group", "rank", "consensus_rank", "score", "low", "high", "item_id", "text")
+                   if name in found.ranking and not found.ranking[name].isna().all()]  # fmt: skip
+        print_table(found.ranking[columns], title=f"What {person} prefers, with 90 % intervals")
+    if found.n_tastes:
+        print_table(
+            found.groups, title="Groups of taste, and the texts that each likes more and less than all voters do"
+        )
+        print_table(found.voters, title="Voters, those who depart most from the consensus first")
+        print_table(found.disagreements, title="Pairs that voters differ about most: probability of a vote for left")
+    for sentence in found.sentences:
+        typer.echo(sentence)
 
 
 def _best_comments(opened: "Project", label: str | None, model: Path | None, settings: Any, json: bool) -> None:

@@ -1,29 +1,54 @@
 """``accord simulate``: how fast each way of asking learns, replayed on a project."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, Settings, command_app, print_json, print_table, progress_bars, records
+from accord.cli.frame import (
+    Json,
+    NamedProject,
+    Settings,
+    command_app,
+    kind_and_project,
+    opened_project,
+    print_json,
+    print_table,
+    progress_bars,
+    records,
+)
 
 app = command_app()
 
 
 @app.command()
 def simulate(
-    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table of votes.")],
+    words: NamedProject,
+    report: Annotated[Path | None, typer.Option(help="Also write the curves as one HTML page.")] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """Replay a project to see how fast each way of asking learns."""
-    from accord.fitting.settings import parse_settings
-    from accord.workflows.ask import simulate as run
-    from accord.workflows.projects import open_project
+    """Replay a project to see how fast each way of asking learns.
 
-    opened = open_project(project, kind="pairs")
+    Settings of the replay: n_labels (100), batch (10) and seeds (3).
+    """
+    from accord.fitting.settings import parse_settings
+    from accord.workflows.report import simulation_report, write_report
+    from accord.workflows.simulate import simulate as run
+
+    kind, project = kind_and_project(words)
+    opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
-        table = run(opened, settings=parse_settings(settings or []), progress=progress)
+        found = run(opened, settings=parse_settings(settings or []), progress=progress)
+    if report is not None:
+        name = Path(project.removeprefix("example:")).stem
+        write_report(simulation_report(opened, found, title=f"Ways of asking about {name}"), report)
     if json:
-        print_json({"kind": opened.kind, "rows": records(table)})
-    else:
-        print_table(table, title="Ways of asking")
+        saved = {name: found.needed(name) for name in dict.fromkeys(found.table["strategy"])}
+        print_json({"kind": found.kind, "rows": records(found.table), "needed": saved, "sentences": found.sentences})
+        return
+    print_table(found.table, title="Ways of asking")
+    for sentence in found.sentences:
+        typer.echo(sentence)
+    if report is not None:
+        typer.echo(f"The report is in {report}.")

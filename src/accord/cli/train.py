@@ -12,6 +12,7 @@ from accord.cli.frame import (
     Settings,
     WorkerCount,
     command_app,
+    opened_project,
     print_json,
     progress_bars,
     workers_of,
@@ -41,10 +42,9 @@ def train(
     """Train a model on a project and save it."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.kinds import check_kind
-    from accord.workflows.projects import open_project
     from accord.workflows.train import train as run
 
-    opened = open_project(project, kind=check_kind(kind))
+    opened = opened_project(project, check_kind(kind))
     with progress_bars(hidden=json) as progress:
         saved = run(
             opened,

@@ -5,12 +5,13 @@ from math import isfinite
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["as_frame", "as_list", "is_table", "optional_column", "plain", "require_columns"]
+__all__ = ["as_frame", "as_list", "is_table", "optional_column", "plain", "require_columns", "texts_as_table"]
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -46,6 +47,22 @@ def as_frame(table: Any) -> pd.DataFrame:
 def is_table(value: Any) -> bool:
     """Whether a value has named columns: a pandas, polars or Arrow table."""
     return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def texts_as_table(value: Any) -> Any:
+    """A table with the column ``text`` of a list, array or column of strings; everything else as it is.
+
+    Examples
+    --------
+    >>> texts_as_table(["Fine.", "Good."])
+        text
+    0  Fine.
+    1  Good.
+    """
+    column = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if column and len(value) and all(isinstance(text, str) for text in value):
+        return pd.DataFrame({"text": np.asarray(value, dtype=object)})
+    return value
 
 
 def as_list(values: Any) -> list[Any]:

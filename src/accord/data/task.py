@@ -1,17 +1,18 @@
 """What can be done with one kind of judgement: the record that the ``task`` module of every room fills in."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.typing import Kind, Progress
+from accord.typing import FloatArray, IntArray, Kind, ObjectArray, Progress
 
-__all__ = ["RowReader", "Task", "Train"]
+__all__ = ["Beliefs", "RowReader", "Task", "Train"]
 
 Verb = TypeVar("Verb")
 
@@ -45,6 +46,30 @@ class RowReader:
     group: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What a model knows of the texts that can be asked about: the joint posterior as far as asking needs it.
+
+    Attributes
+    ----------
+    ids : array of shape (n_texts,)
+    uncertainty : array of shape (n_texts,)
+        Entropy of the answer that is not given, in nats.
+    precision : array of shape (n_texts,)
+        What an answer tells about the log odds (or rank) behind it, in units of 1 / variance.
+    ends : int array of shape (n_pairs, 2)
+        Rows of texts that pull each other.
+    shared : array of shape (n_pairs,)
+        What the answers of such two tell about each other, in nats.
+    """
+
+    ids: ObjectArray
+    uncertainty: FloatArray
+    precision: FloatArray
+    ends: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    shared: FloatArray = field(default_factory=lambda: np.empty(0))
+
+
 @dataclass(frozen=True)
 class Task:
     """The verbs of one kind of judgement; one that the kind does not have is ``None``.
@@ -69,7 +94,12 @@ class Task:
     rank : callable, optional
         ``(model, project)``: the texts, best first.
     ask : callable, optional
-        ``(model, project, n)``: the n questions most worth asking next, best first.
+        ``(model, project, n)``: the n questions most worth asking next, best first. Of pairs: which two texts; of
+        rationales: which labelled texts to highlight.
+    beliefs : callable, optional
+        ``(model, project)``: what asking about single texts needs to know.
+    parts : callable, optional
+        ``(model, project, item_ids)``: which part of each text to ask about, and what it tells about the other parts.
     compare : callable, optional
         ``(model, project, pairs)``: predictions of pairs of the project's texts.
     simulate : callable, optional
@@ -84,6 +114,8 @@ class Task:
     update: Callable[[Any, Project, Project], Any] | None = None
     rank: Callable[[Any, Project], pd.DataFrame] | None = None
     ask: Callable[..., pd.DataFrame] | None = None
+    beliefs: Callable[[Any, Project], Beliefs] | None = None
+    parts: Callable[[Any, Project, Sequence[str]], pd.DataFrame] | None = None
     compare: Callable[[Any, Project, pd.DataFrame], pd.DataFrame] | None = None
     simulate: Callable[[Project, Mapping[str, Any], Progress], pd.DataFrame] | None = None
 

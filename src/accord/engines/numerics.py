@@ -2,13 +2,14 @@
 
 import numpy as np
 import scipy.linalg
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import entr, log_ndtr, logsumexp
 
 from accord.errors import InputError
 from accord.typing import FloatArray
 
 __all__ = [
     "cholesky",
+    "entropy",
     "inverse_from_cholesky",
     "inverse_mills",
     "log_normalise",
@@ -38,6 +39,11 @@ def log_normalise(log_weights: FloatArray, axis: int = -1) -> FloatArray:
 def normalise_log(log_weights: FloatArray, axis: int = -1) -> FloatArray:
     """Probabilities from unnormalised log weights, along ``axis``."""
     return np.asarray(np.exp(log_normalise(log_weights, axis=axis)))
+
+
+def entropy(p: FloatArray) -> FloatArray:
+    """Entropy in nats of the probabilities along the last axis."""
+    return np.asarray(entr(p).sum(axis=-1))
 
 
 def sigmoid(x: FloatArray) -> FloatArray:

@@ -257,7 +257,7 @@ def pairwise_kappas(answers: Answers, *, n_pairs: int = 200, random_state: int =
     return pd.DataFrame(rows, columns=["first", "second", "value", "low", "high", "n"])
 
 
-def wilson(share: float, n: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(share: float, n: float, z: float = 1.959964) -> tuple[float, float]:
     """The Wilson interval of a share seen in ``n`` trials.
 
     Examples

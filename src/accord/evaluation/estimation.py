@@ -6,9 +6,10 @@ trusted up to their mean error, which people's answers measure. λ is tuned so t
 
     θ = mean(λ f) + mean over answers of w (y − λ f),   w = 1 / (N π)
 
-π is the probability with which the answer's unit was drawn. Where questions were chosen by what was known before, the
-terms are martingale differences, and the interval holds whatever the judges do [ZC24]. λ is learnt on other answers
-than those it is used on, so that tuning does not shorten the interval by chance.
+π is the probability with which the answer's unit was drawn. Where a unit is never drawn twice, π is that among those
+left, and what was answered before is added to each term: it is known [FGR21]. Where questions were chosen by what was
+known before, the terms are martingale differences, and the interval holds whatever the judges do [ZC24]. λ is learnt on
+other answers than those it is used on, so that tuning does not shorten the interval by chance.
 """
 
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ def estimate_mean(
     propensity: FloatArray | None = None,
     *,
     load: FloatArray | None = None,
+    anew: bool = True,
     level: float = 0.95,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Estimate:
@@ -68,6 +70,8 @@ def estimate_mean(
         The probability with which the draw that led to the answer gave its unit; by default units were drawn evenly.
     load : float array of shape (n_units,), optional
         The sum Σ load·y is wanted instead of the mean.
+    anew : bool
+        Whether each draw was from all units. If not, it was from those that were not answered before.
     level : float
     bounds : (float, float)
         Between which the figure lies for certain.
@@ -78,12 +82,16 @@ def estimate_mean(
     if propensity is not None and not ((propensity > 0) & (propensity <= 1)).all():
         row = int(np.argmin((propensity > 0) & (propensity <= 1)))
         raise InputError(f"a propensity is a probability above 0; that of answer {row + 1} is {propensity[row]}.")
+    if propensity is None and not anew:
+        propensity = 1.0 / (n_units - np.arange(n))
     whole = load is not None
     load = np.full(n_units, 1.0 / n_units) if load is None else load
     known = np.isfinite(judged)
     said = np.where(known, judged, judged[known].mean() if known.any() else 0.0)
     weight = load[unit] * (n_units if propensity is None else 1.0 / propensity)
     answers, shift = weight * answer, weight * said[unit]
+    if not anew:
+        answers, shift = answers + _before(load[unit] * answer), shift + _before(load[unit] * said[unit])
     total = float(load @ said)
     # A mean is meant of all units like these, of which there might be others; a sum is of these alone.
     spread, more = (0.0, 0.0) if whole else (float(np.var(said)) / n_units, n / n_units)
@@ -107,6 +115,11 @@ def estimate_mean(
         n_units,
         float(np.mean(power)),
     )
+
+
+def _before(values: FloatArray) -> FloatArray:
+    """The sum of the values before each."""
+    return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 
 def _power(answers: FloatArray, shift: FloatArray, more: float) -> float:

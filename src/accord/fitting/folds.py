@@ -8,10 +8,17 @@ from accord.typing import AnyArray, IntArray
 __all__ = ["group_folds"]
 
 
-def group_folds(groups: AnyArray, *, n_folds: int = 10, random_state: int | np.random.Generator = 0) -> IntArray:
+def group_folds(
+    groups: AnyArray,
+    *,
+    n_folds: int = 10,
+    random_state: int | np.random.Generator = 0,
+    strata: IntArray | None = None,
+) -> IntArray:
     """A random fold of each row, shape (n,): whole groups, each fold with as many groups as the next, or one less.
 
-    Which fold a group gets depends on the names of the groups, and not on the order of the rows.
+    Which fold a group gets depends on the names of the groups, and not on the order of the rows. With ``strata``, a
+    code of each row from 0 on (its label), groups with the same most frequent code are spread evenly over the folds.
 
     Examples
     --------
@@ -22,5 +29,10 @@ def group_folds(groups: AnyArray, *, n_folds: int = 10, random_state: int | np.r
     if not 2 <= n_folds <= len(names):
         raise InputError(f"n_folds must be from 2 to the number of groups, {len(names)}; this is {n_folds}.")
     fold_of = np.empty(len(names), dtype=np.int64)
-    fold_of[np.random.default_rng(random_state).permutation(len(names))] = np.arange(len(names)) % n_folds
+    order = np.random.default_rng(random_state).permutation(len(names))
+    if strata is not None:
+        counts = np.zeros((len(names), int(strata.max()) + 1))
+        np.add.at(counts, (codes.ravel(), strata), 1)
+        order = order[np.argsort(counts.argmax(axis=1)[order], kind="stable")]
+    fold_of[order] = np.arange(len(names)) % n_folds
     return fold_of[codes.ravel()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from scipy.special import stdtrit
 
 from accord.engines.blocks import BlockBeliefs, block_beliefs
 from accord.engines.convergence import warn_unconverged
@@ -43,6 +44,9 @@ DEVIATION = np.array([0.3, 0.4, 0.2])
 PRICE = 1.0
 # Where labels are known the block model is expected to help: it may be worse by this much.
 CREDIT = 2.0
+# With no more groups than this, what the pull of links counts is one of these, by the lower bound of its gain over the
+# groups: one standard error below, in Student's distribution.
+MOST_FEW, FEW_PULLS, ONE_ERROR = 20, (0.03, 0.05, 0.1, 0.15), 0.84
 # Most messages (ends of links times labels) of the block model; beyond, it is not tried.
 MOST_MESSAGES = 40_000_000
 
@@ -253,6 +257,7 @@ def fit_coupling(
     scales: Sequence[Sequence[float]],
     blocks: bool = False,
     recalibrate: bool = True,
+    units: IntArray | None = None,
 ) -> Coupling:
     """The scales of links, and the fusion weights, with which held-out training texts have the lowest log loss.
 
@@ -271,6 +276,9 @@ def fit_coupling(
         Try the block model too.
     recalibrate : bool
         Fit the fusion weights; else beliefs are taken as they come out of the inference.
+    units : int array of shape (n_texts,), optional
+        The group of each text, where whole groups are new. With few groups links count only as far as each of them
+        shows.
     """
     asked = np.concatenate([part.rows for part in held_out])
     truth, degree = codes[asked], degrees(evidence, len(codes))[asked]
@@ -278,6 +286,8 @@ def fit_coupling(
     tried = [Coupling(tuple(choice), PRIOR) for choice in product(*scales)]
     if blocks and evidence and 0 < 2 * log_p.shape[1] * len(evidence[0].ends) <= MOST_MESSAGES:
         tried.append(Coupling(tuple(0.0 for _ in scales), BLOCK_PRIOR, blocks=True))
+    place = None if units is None else np.unique(units[asked], return_inverse=True)[1]
+    few = place is not None and recalibrate and place.max(initial=0) < MOST_FEW
     best: Coupling | None = None
     content_loss = -float(np.mean(log_p[np.arange(len(truth)), truth]))
     for coupling in tried:
@@ -285,7 +295,10 @@ def fit_coupling(
             model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
         ]
         parts = log_p, np.concatenate(pulls), degree
-        fusion, total = fit_fusion(*parts, truth, coupling.fusion) if recalibrate else (RAW, 0.0)
+        if few and place is not None:
+            fusion, total = _cautious_fusion(*parts, truth, place)
+        else:
+            fusion, total = fit_fusion(*parts, truth, coupling.fusion) if recalibrate else (RAW, np.nan)
         loss = -float(np.mean(fuse(fusion, *parts)[np.arange(len(truth)), truth]))
         rank = (total if recalibrate else loss * len(truth)) + PRICE * sum(scale != 0.0 for scale in coupling.scales)
         rank -= CREDIT * coupling.blocks
@@ -293,3 +306,27 @@ def fit_coupling(
             best = replace(coupling, fusion=fusion, loss=loss, content_loss=content_loss, rank=rank)
     assert best is not None  # there is at least one choice
     return best
+
+
+def _cautious_fusion(
+    log_p: FloatArray, pull: FloatArray, degree: FloatArray, truth: IntArray, place: IntArray
+) -> tuple[FloatArray, float]:
+    """Fusion weights by a few groups, and the total loss, which is raised by the standard error of the gain by links.
+
+    The texts of a group are right or wrong together, and one group whose texts pull each other to the wrong side costs
+    more than many others gain: the content counts as it is, and the pull so much as the lower bound of its gain over
+    groups is highest, within bounds; nothing if no bound is above 0.
+    """
+    rows, n_groups = np.arange(len(truth)), int(place.max()) + 1
+    found, total = np.array([1.0, 0.0, 0.0]), -float(log_p[rows, truth].sum())
+    if n_groups < 2 or not pull.any():
+        return found, total
+    errors = float(stdtrit(n_groups - 1.0, ONE_ERROR)) * np.sqrt(n_groups)
+    best = 0.0
+    for weight in FEW_PULLS:
+        fusion = np.array([1.0, weight, 0.0])
+        gains = np.bincount(place, weights=fuse(fusion, log_p, pull, degree)[rows, truth] - log_p[rows, truth])
+        bound = float(gains.sum() - errors * gains.std(ddof=1))
+        if bound > best:
+            best, found = bound, fusion
+    return found, total - best

@@ -10,13 +10,15 @@ import pyarrow as pa
 from accord.data.links import Links
 from accord.data.project import Project
 from accord.data.table_rows import project_of_rows
-from accord.data.task import RowReader, Task
+from accord.data.task import Beliefs, RowReader, Task
+from accord.engines.numerics import entropy
 from accord.errors import InputError
+from accord.fitting.asking import agreement_information, label_precision
 from accord.fitting.settings import configured
 from accord.links import CollectiveClassifier
 from accord.typing import ObjectArray, Progress
 
-__all__ = ["TASK", "explain", "predict", "train"]
+__all__ = ["TASK", "beliefs", "explain", "predict", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> CollectiveClassifier:
@@ -61,6 +63,14 @@ def explain(model: CollectiveClassifier, project: Project, item_id: str) -> pd.D
     return model.explain(item_id, texts, links=_links(project), known=known)
 
 
+def beliefs(model: CollectiveClassifier, project: Project) -> Beliefs:
+    """What asking about texts needs: how sure each label is, and what it tells about its neighbours."""
+    texts = _texts(project)
+    p, ends, equal = model.pairwise_proba(texts, links=_links(project), known=_labels(project))
+    shared = agreement_information(p, ends, equal)
+    return Beliefs(texts["item_id"].to_numpy(object), entropy(p), label_precision(p), ends, shared)
+
+
 def _texts(project: Project) -> pd.DataFrame:
     table = project.items().to_table()
     return table[[name for name in ("item_id", "text", "group_id") if name in table]]
@@ -94,4 +104,5 @@ TASK = Task(
         optional=("label",),
         group="group_id",
     ),
+    beliefs=beliefs,
 )

@@ -9,11 +9,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
-from sklearn.gaussian_process import GaussianProcessClassifier
-from sklearn.gaussian_process.kernels import Matern
+from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVR, LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
@@ -257,22 +258,28 @@ class ScoreRegressionRanker(_FeatureModel):
 
 
 class _ConcatenatedPairs(_FeatureModel):
-    """Shared: a classifier on the features of both texts side by side, trained on each pair in both orders."""
+    """Shared: a kernel classifier on the features of both texts side by side, trained on each pair in both orders.
 
-    def __init__(self, *, max_pairs: int = 1000, n_components: int = 100, random_state: int | None = 0) -> None:
-        self.max_pairs = max_pairs
+    All decided votes are used. The kernel is that of ``n_landmarks`` of the pairs, drawn at random (Nyström): its cost
+    is linear in the votes.
+    """
+
+    def __init__(self, *, n_landmarks: int = 500, n_components: int = 100, random_state: int | None = 0) -> None:
+        self.n_landmarks = n_landmarks
         self.n_components = n_components
         self.random_state = random_state
 
-    def _classifier(self, x: FloatArray) -> Any:
+    def _kernel(self, length: float) -> Any:
+        raise NotImplementedError
+
+    def _classifier(self) -> Any:
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, *, items: Items) -> Any:
-        """Fit to at most ``max_pairs`` decided votes, drawn at random: the cost grows with their square or cube."""
+        """Fit to all decided votes."""
         votes = Comparisons.from_xy(X, y, items)
+        votes = votes.subset(votes.value != 0.5)
         rng = np.random.default_rng(self.random_state)
-        decided = np.flatnonzero(votes.value != 0.5)
-        votes = votes.subset(np.sort(rng.permutation(decided)[: self.max_pairs]))
         self._fit_features(items)
         x = self._features(items)
         dense = x.toarray() if sp.issparse(x) else x
@@ -281,8 +288,18 @@ class _ConcatenatedPairs(_FeatureModel):
         z = self._pca.transform(dense)
         both = np.vstack([np.hstack([z[votes.left], z[votes.right]]), np.hstack([z[votes.right], z[votes.left]])])
         won = np.concatenate([votes.value == 1.0, votes.value == 0.0])
-        self._model = self._classifier(both).fit(both, won)
+        self._similarity = self._kernel(median_distance(both, np.random.default_rng(0)))
+        self._landmarks = np.unique(both, axis=0)
+        self._landmarks = self._landmarks[rng.permutation(len(self._landmarks))[: self.n_landmarks]]
+        own = self._similarity(self._landmarks)
+        self._factor = np.linalg.cholesky(own + 1e-6 * own[0, 0] * np.eye(len(own)))
+        self._model = self._classifier().fit(self._coordinates(both), won)
         return self
+
+    def _coordinates(self, pairs: FloatArray) -> FloatArray:
+        """Coordinates whose scalar products are the kernel through the landmarks, shape (n_pairs, n_landmarks)."""
+        across = self._similarity(self._landmarks, pairs)
+        return np.asarray(scipy.linalg.solve_triangular(self._factor, across, lower=True)).T
 
     def predict_proba(self, X: Any, *, items: Items) -> FloatArray:
         """Probabilities that right and that left wins, averaged over both orders, shape (n_pairs, 2)."""
@@ -290,8 +307,8 @@ class _ConcatenatedPairs(_FeatureModel):
         left, right = self._sides(X, items)
         x = self._features(items)
         z = self._pca.transform(x.toarray() if sp.issparse(x) else x)
-        there = self._model.predict_proba(np.hstack([z[left], z[right]]))[:, 1]
-        back = self._model.predict_proba(np.hstack([z[right], z[left]]))[:, 1]
+        there = self._model.predict_proba(self._coordinates(np.hstack([z[left], z[right]])))[:, 1]
+        back = self._model.predict_proba(self._coordinates(np.hstack([z[right], z[left]])))[:, 1]
         p = 0.5 * (there + 1.0 - back)
         return np.stack([1.0 - p, p], axis=1)
 
@@ -307,20 +324,41 @@ class _ConcatenatedPairs(_FeatureModel):
 class PairSupportVectorClassifier(_ConcatenatedPairs):
     """RBF support vector machine on both texts' features side by side, with Platt's probabilities."""
 
-    def _classifier(self, x: FloatArray) -> Any:
-        from sklearn.calibration import CalibratedClassifierCV
+    def _kernel(self, length: float) -> Any:
+        return RBF(length_scale=length)
 
-        gamma = 0.5 / median_distance(x, np.random.default_rng(0)) ** 2
-        return CalibratedClassifierCV(SVC(C=1.0, gamma=gamma), ensemble=False, cv=3)
+    def _classifier(self) -> Any:
+        return CalibratedClassifierCV(LinearSVC(C=1.0, dual=False, tol=1e-3), ensemble=False, cv=3)
 
 
 class PairGaussianProcessClassifier(_ConcatenatedPairs):
-    """Gaussian process classifier (Laplace, Matérn 3/2) on both texts' features side by side."""
+    """Gaussian process classifier (Laplace, Matérn 3/2) on both texts' features side by side.
 
-    def _classifier(self, x: FloatArray) -> Any:
-        length = median_distance(x, np.random.default_rng(0))
-        kernel = 4.0 * Matern(length_scale=length, nu=1.5)
-        return GaussianProcessClassifier(kernel, optimizer=None)
+    The landmarks are its inducing points.
+    """
+
+    def _kernel(self, length: float) -> Any:
+        return 4.0 * Matern(length_scale=length, nu=1.5)
+
+    def _classifier(self) -> Any:
+        return _LaplaceLogistic()
+
+
+class _LaplaceLogistic(BaseEstimator):
+    """Logistic regression with a standard normal prior; probabilities are averaged over Laplace's posterior."""
+
+    def fit(self, x: FloatArray, won: AnyArray) -> "_LaplaceLogistic":
+        self._mode = LogisticRegression(C=1.0, fit_intercept=False, max_iter=500).fit(x, won)
+        p = self._mode.predict_proba(x)[:, 1]
+        precision = (x * (p * (1.0 - p))[:, None]).T @ x + np.eye(x.shape[1])
+        self._factor = np.linalg.cholesky(precision)
+        return self
+
+    def predict_proba(self, x: FloatArray) -> FloatArray:
+        mean = self._mode.decision_function(x)
+        variance = (scipy.linalg.solve_triangular(self._factor, x.T, lower=True) ** 2).sum(axis=0)
+        p = sigmoid(mean / np.sqrt(1.0 + np.pi / 8.0 * variance))  # MacKay's approximation of the mean
+        return np.stack([1.0 - p, p], axis=1)
 
 
 def pagerank(

@@ -160,7 +160,9 @@ def _scores(
     """Emission scores (n_keys,), their slopes and features, and transition scores (4 · n_places,)."""
     keyed, n_emissions = texts.keyed, 2 + len(texts.thresholds)
     # Tokens without a word type weigh nothing.
-    weights = np.pad(class_weights[:, : texts.n_words], ((0, 0), (0, 1))).ravel()[keyed.word]
+    padded = np.zeros((len(class_weights), texts.n_words + 1))
+    padded[:, :-1] = class_weights[:, : texts.n_words]
+    weights = padded.ravel()[keyed.word]
     scores, slopes, features = emission_scores(weights, table[keyed.habit, :n_emissions], texts.thresholds)
     if lexicon is not None:
         scores = np.clip(scores + np.append(lexicon, 0.0)[keyed.word % (texts.n_words + 1)], -SCORE_LIMIT, SCORE_LIMIT)

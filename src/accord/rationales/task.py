@@ -11,13 +11,15 @@ import pyarrow as pa
 from accord.data.project import Project
 from accord.data.rationales import Rationales
 from accord.data.table_rows import project_of_rows
-from accord.data.task import RowReader, Task
+from accord.data.task import Beliefs, RowReader, Task
+from accord.engines.numerics import entropy
 from accord.errors import InputError
+from accord.fitting.asking import label_precision
 from accord.fitting.settings import configured
 from accord.rationales import RationaleClassifier
 from accord.typing import ObjectArray, Progress
 
-__all__ = ["TASK", "ask", "explain", "predict", "train"]
+__all__ = ["TASK", "ask", "beliefs", "explain", "predict", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> RationaleClassifier:
@@ -81,6 +83,13 @@ def ask(model: RationaleClassifier, project: Project, n: int) -> pd.DataFrame:
     return pd.DataFrame({"item_id": record.items.ids[rows[asked["row"]]], "worth": asked["worth"]})
 
 
+def beliefs(model: RationaleClassifier, project: Project) -> Beliefs:
+    """What asking for classes needs: how sure each is."""
+    items = project.items()
+    p = model.predict_proba([] if items.texts is None else [str(text) for text in items.texts])
+    return Beliefs(items.ids, entropy(p), label_precision(p))
+
+
 def _texts(record: Rationales) -> list[str]:
     return [] if record.items.texts is None else [str(text) for text in record.items.texts]
 
@@ -118,4 +127,5 @@ TASK = Task(
     explain,
     RowReader(needed=lambda model: ("item_id", "text"), predict=_predict_rows),
     ask=ask,
+    beliefs=beliefs,
 )

@@ -10,16 +10,21 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from accord.store.database import Database
 from accord.store.people import now
-from accord.store.tables import failures, results, scores
+from accord.store.tables import evaluations, failures, models, results, scores
 
 __all__ = [
     "Failure",
     "Scores",
     "failed",
     "failures_of",
+    "get_evaluation",
     "get_failure",
     "get_scores",
+    "keep_model",
+    "kept_model",
     "make_stale",
+    "put_evaluation",
+    "put_reasons",
     "put_scores",
     "result_rows",
     "results_of",
@@ -142,6 +147,45 @@ def results_of(connection: Connection, project_id: int, keys: Iterable[int]) -> 
     """What the newest results say of some texts, by key."""
     rows = connection.execute(_of_project(project_id).where(results.c.item.in_(list(keys)))).scalars()
     return {row["key"]: row for row in rows}
+
+
+def put_reasons(connection: Connection, project_id: int, key: int, version: int, found: Mapping[str, Any]) -> None:
+    """Add reasons to what a version of the results says of a text; nothing happens where there is a newer one."""
+    here = (
+        results.c.project_id == project_id,
+        results.c.model_version == version,
+        results.c.item == key,
+    )
+    row = connection.execute(select(results.c.row).where(*here)).scalar()
+    if row is not None:
+        connection.execute(update(results).where(*here).values(row={**row, **found}))
+
+
+def keep_model(connection: Connection, project_id: int, packed: bytes | None, *, version: int) -> None:
+    """Keep the model that the newest results come from; none where it is ``None``."""
+    connection.execute(delete(models).where(models.c.project_id == project_id))
+    if packed is not None:
+        connection.execute(insert(models).values(project_id=project_id, model_version=version, model=packed))
+
+
+def kept_model(connection: Connection, project_id: int) -> tuple[int, bytes] | None:
+    """The model that is kept of a project and its version."""
+    row = connection.execute(select(models).where(models.c.project_id == project_id)).first()
+    return None if row is None else (row.model_version, row.model)
+
+
+def put_evaluation(connection: Connection, project_id: int, result: Mapping[str, Any]) -> datetime:
+    """Keep how good the model is; returns the moment that is noted."""
+    moment = now()
+    connection.execute(delete(evaluations).where(evaluations.c.project_id == project_id))
+    connection.execute(insert(evaluations).values(project_id=project_id, evaluated_at=moment, result=dict(result)))
+    return moment
+
+
+def get_evaluation(connection: Connection, project_id: int) -> tuple[datetime, dict[str, Any]] | None:
+    """How good the model was when it was last evaluated, and when that was."""
+    row = connection.execute(select(evaluations).where(evaluations.c.project_id == project_id)).first()
+    return None if row is None else (_utc(row.evaluated_at), row.result)
 
 
 def seen(connection: Connection) -> dict[int, int]:

@@ -29,6 +29,7 @@ __all__ = [
     "annotators",
     "audit",
     "connections",
+    "evaluations",
     "failures",
     "gold",
     "invites",
@@ -37,6 +38,7 @@ __all__ = [
     "links",
     "memberships",
     "metadata",
+    "models",
     "people",
     "projects",
     "questions",
@@ -247,6 +249,24 @@ results = Table(
     Column("item", _Key),
     Column("row", JSON, nullable=False),
     Index(None, "project_id", "item"),
+)
+
+# The newest model of a project, as a model file, where it is small: reasons are asked of it.
+models = Table(
+    "models",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("model_version", Integer, nullable=False),
+    Column("model", LargeBinary, nullable=False),
+)
+
+# How good the model was when an owner last asked.
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("project_id", ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("evaluated_at", _Time, nullable=False),
+    Column("result", JSON, nullable=False),
 )
 
 # Why the last fit of a project failed, and when it is tried again.

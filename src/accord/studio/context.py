@@ -64,6 +64,7 @@ class StudioState:
     searching: Turns = field(default_factory=lambda: Turns(3))
     reading: Turns = field(default_factory=lambda: Turns(1))
     evaluating: Turns = field(default_factory=lambda: Turns(1))
+    explaining: Turns = field(default_factory=lambda: Turns(2))
 
     async def stored(self, work: Callable[[Connection], Result]) -> Result:
         """What ``work`` returns, once its transaction is committed; no thread waits meanwhile."""

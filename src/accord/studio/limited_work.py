@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from accord.data.project import Project
 from accord.errors import ConvergenceWarning
 from accord.store.database import open_database
+from accord.workflows.collecting.reasons import Asked, find_reasons
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import look_at_files, read_files
 from accord.workflows.import_ import Imported
@@ -18,7 +19,7 @@ from accord.workflows.import_ import Imported
 if TYPE_CHECKING:
     from accord.workflows.evaluate import Evaluation
 
-__all__ = ["Refitted", "evaluate_project", "look", "read", "refit_project"]
+__all__ = ["Refitted", "evaluate_project", "explain_text", "look", "read", "refit_project"]
 
 _LARGEST_KEPT = 64 * 2**20  # bytes of a model that is kept to start the next refit from
 
@@ -57,6 +58,12 @@ def evaluate_project(project: Project) -> "Evaluation":
 
     warnings.simplefilter("ignore")
     return evaluate(project)
+
+
+def explain_text(one: Asked) -> dict[str, Any]:
+    """The reasons for what the model says of a text."""
+    warnings.simplefilter("ignore")
+    return find_reasons(one)
 
 
 def read(paths: tuple[Path, ...], settings: Mapping[str, Any], options: Mapping[str, Any]) -> Project:

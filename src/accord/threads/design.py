@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from accord.data.tables import as_frame, is_table
+from accord.data.tables import as_frame, is_table, texts_as_table
 from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.threads.features.edges import ThreadEdges, complete_pairs
@@ -208,12 +208,13 @@ def as_threads(X: Any, groups: Any = None, labels: Any = None) -> Threads | None
 
     Parameters
     ----------
-    X : Threads, or table with a column ``text``
+    X : Threads, table with a column ``text``, or texts
     groups, labels : array of shape (n_comments,), optional
         Instead of the columns ``group_id`` and ``label`` of a table, or of the record's own labels.
     """
     if isinstance(X, Threads):
         return X if labels is None else replace(X, labels=np.asarray(labels, dtype=object))
+    X = texts_as_table(X)
     if not is_table(X) or "text" not in as_frame(X).columns:
         return None
     frame = as_frame(X).copy()
@@ -233,7 +234,7 @@ def places_in(X: Any, threads: Threads) -> IntArray | None:
     """The row of X that each comment of its threads comes from; ``None`` where X is the record itself."""
     if isinstance(X, Threads):
         return None
-    frame = as_frame(X)
+    frame = as_frame(texts_as_table(X))
     ids = frame["item_id"].astype(str) if "item_id" in frame else np.arange(len(frame)).astype(str)
     return np.asarray(pd.Index(ids).get_indexer(pd.Index(threads.comment_ids.astype(str))), dtype=np.int64)
 
@@ -268,7 +269,7 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
     if values.ndim != 2 or values.dtype.kind not in "fiub":
         raise InputError(
             f"X must be a table of numbers with one row a comment; it has shape {values.shape} and type "
-            f"{values.dtype}. Make it with ThreadFeatures, or give a Threads record."
+            f"{values.dtype}. Give the comments' texts, a table with a column 'text', or a Threads record."
         )
     values = values.astype(np.float64)
     if not np.isfinite(values).all():

@@ -58,7 +58,7 @@ from accord.threads.models import (
 )
 from accord.threads.pulls import beyond_pairs, contrast, node_evidence, pulls_of_others
 from accord.threads.second_order_chain import SecondOrderChain
-from accord.typing import AnyArray, FloatArray
+from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["DECODERS", "ThreadClassifier"]
 
@@ -352,6 +352,27 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         """
         posed = self._pose(X, groups, known=known, edges=edges)
         return np.asarray(posed.rows.back(self._probabilities(posed)))
+
+    def pairwise_proba(
+        self, X: Any, *, groups: Any = None, known: Any = None, edges: ThreadEdges | None = None
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Probabilities as :meth:`predict_proba` has them, and how likely the comments of a thread are to agree.
+
+        Returns
+        -------
+        p : array of shape (n_comments, n_labels)
+        ends : int array of shape (n_pairs, 2)
+            Rows of the comments that pull each other.
+        equal : array of shape (n_pairs,)
+            Probability that the two have the same label.
+        """
+        posed = self._pose(X, groups, known=known, edges=edges)
+        p = np.asarray(posed.rows.back(self._probabilities(posed)))
+        if self.model == "local" or (self.model == "chain" and self.order == 2):
+            return p, np.empty((0, 2), dtype=np.int64), np.empty(0)
+        equal = self._infer(posed.graphs).edge_marginals
+        equal = equal if equal.ndim == 1 else np.trace(equal, axis1=1, axis2=2)
+        return p, posed.rows.order[posed.graphs.edges], equal
 
     def predict(
         self,

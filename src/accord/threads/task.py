@@ -10,15 +10,17 @@ import pyarrow as pa
 from accord.data.project import Project
 from accord.data.table_rows import coded, project_of_rows, text_columns
 from accord.data.tables import optional_column
-from accord.data.task import RowReader, Task
+from accord.data.task import Beliefs, RowReader, Task
 from accord.data.threads import Threads
+from accord.engines.numerics import entropy
 from accord.errors import InputError
+from accord.fitting.asking import agreement_information, label_precision
 from accord.fitting.settings import configured
 from accord.threads import ThreadClassifier
 from accord.threads.estimator import DECODERS
 from accord.typing import FloatArray, ObjectArray, Progress
 
-__all__ = ["TASK", "explain", "predict", "predict_threads", "prediction_table", "train"]
+__all__ = ["TASK", "beliefs", "explain", "predict", "predict_threads", "prediction_table", "train"]
 
 
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> ThreadClassifier:
@@ -84,6 +86,13 @@ def explain(model: ThreadClassifier, project: Project, item_id: str) -> pd.DataF
     return table
 
 
+def beliefs(model: ThreadClassifier, project: Project) -> Beliefs:
+    """What asking about comments needs: how sure each label is, and what it tells about the others of its thread."""
+    threads = project.threads()
+    p, ends, equal = model.pairwise_proba(threads, known=_labels(threads))
+    return Beliefs(threads.comment_ids, entropy(p), label_precision(p), ends, agreement_information(p, ends, equal))
+
+
 def _labels(threads: Threads) -> ObjectArray:
     """The given labels, as an array of its own; ``None`` where there is none."""
     return np.full(threads.n_comments, None, dtype=object) if threads.labels is None else threads.labels.copy()
@@ -127,4 +136,5 @@ TASK = Task(
         optional=("item_id", "label", "question", "asker_id", "author_id", "category"),
         group="group_id",
     ),
+    beliefs=beliefs,
 )

@@ -9,6 +9,7 @@ import pandas as pd
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.evaluation.agreement import Answers, Level, agreement_table, pairwise_kappas, wilson
+from accord.workflows.judged import people_only
 
 __all__ = ["Agreement", "agree", "answer_table"]
 
@@ -31,8 +32,12 @@ class Agreement:
 
 
 def agree(project: Project, *, random_state: int = 0) -> list[Agreement]:
-    """The agreement about each thing that people judged in a project; judgements without a name are left out."""
+    """The agreement about each thing that people judged in a project; judgements without a name are left out.
+
+    Judges are measured against people instead.
+    """
     found = []
+    project = people_only(project)
     table = answer_table(project)
     for what, rows in table.groupby("what", sort=False):
         found.append(_agreement(str(what), rows, random_state))

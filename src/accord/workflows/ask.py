@@ -1,41 +1,166 @@
-"""Say which questions are worth asking next, and try out ways of asking on what was already answered."""
+"""Say which questions are worth asking next."""
 
-from collections.abc import Mapping
+import random
+from collections.abc import Set
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from accord.data.project import Project
+from accord.data.task import Beliefs, Task
 from accord.errors import InputError
+from accord.fitting.asking import Asking, pick_texts
 from accord.store.models import SavedModel
-from accord.typing import Progress
+from accord.texts.similar import weighted_words
+from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
+from accord.workflows.collecting.mix import REASONS, TextMix
+from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of, trained
 from accord.workflows.predict import check_match
 
-__all__ = ["ask", "simulate"]
+__all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_texts"]
+
+# How texts are chosen; of pairs and of highlights the rooms have ways of their own.
+STRATEGIES = ("information", "uncertainty", "coverage", "random")
+_FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
+_PAIRS = ("bald", "uncertainty", "transfer")
+
+
+@dataclass(frozen=True, eq=False)
+class Askable:
+    """The texts of a project that can be asked about, one entry each: comments of threads, not their questions."""
+
+    ids: ObjectArray
+    texts: ObjectArray
+    groups: ObjectArray
+    given: BoolArray  # whether everything is answered
+    counts: IntArray  # judgements
+
+
+def askable(project: Project) -> Askable:
+    """The texts of a project that can be asked about."""
+    table = project.item_table
+    columns = {name: np.array(table.column(name).to_pylist(), dtype=object) for name in ("item_id", "text", "group_id")}
+    ids = columns["item_id"]
+    kept = ids != columns["group_id"] if project.kind == "threads" else np.ones(len(ids), dtype=bool)
+    judged = project.answered()
+    judged = judged[judged["kind"].isin(["score" if project.kind == "aspects" else "label"]) & judged["value"].notna()]
+    if project.kind == "aspects":
+        judged = judged.drop_duplicates(["item_id", "aspect"])
+    counts = pd.Series(ids).map(judged["item_id"].astype(str).value_counts()).fillna(0).to_numpy(np.int64)
+    n_whole = max(1, judged["aspect"].nunique()) if project.kind == "aspects" else 1
+    texts = np.array([text if isinstance(text, str) else "" for text in columns["text"]], dtype=object)
+    groups = np.array([group if isinstance(group, str) else "" for group in columns["group_id"]], dtype=object)
+    return Askable(ids[kept], texts[kept], groups[kept], (counts >= n_whole)[kept], counts[kept])
 
 
 def ask(
-    saved: SavedModel | None, project: Project, *, n: int, strategy: str | None = None, progress: Progress
+    saved: SavedModel | None,
+    project: Project,
+    *,
+    n: int,
+    strategy: str | None = None,
+    seed: int = 0,
+    progress: Progress,
 ) -> pd.DataFrame:
     """The ``n`` questions most worth asking next; without a saved model one is trained first.
 
-    ``strategy`` is how pairs are chosen; the other kinds have one way only.
+    Of pairs: ``left, right, gain, p_left``. Of the other kinds: ``item_id, strategy, propensity, gain, why``, and
+    ``aspect`` where one aspect of the text tells most. Where nothing can be learnt yet, the texts are those that cover
+    the project best, and ``strategy`` says so.
     """
     if n < 1:
         raise InputError(f"the number of questions must be at least 1; got {n}.")
     task = task_of(project.kind)
-    choose = task.must(task.ask, "ask")
-    if strategy is not None and project.kind != "pairs":
-        raise InputError(f"a strategy can be chosen for pairs only; this project is of {project.kind}.")
-    how = () if strategy is None else (strategy,)
-    if saved is None:
-        return choose(trained(project, {}, progress), project, n, *how)
-    check_match(saved, project)
-    return saved.use(choose, project, n, *how)
+    allowed = _PAIRS if project.kind == "pairs" else STRATEGIES
+    if strategy is not None and strategy not in allowed:
+        raise InputError(f"a strategy for {project.kind} is one of {', '.join(allowed)}; got {strategy!r}.")
+    if saved is not None:
+        check_match(saved, project)
+    if task.beliefs is None:
+        choose, how = task.must(task.ask, "ask"), () if strategy is None else (strategy,)
+        if saved is None:
+            return choose(trained(project, {}, progress), project, n, *how)
+        return saved.use(choose, project, n, *how)
+    people = people_only(project)  # what judges answered is still to be asked of people
+    if saved is not None:
+        return saved.use(lambda model: ask_texts(model, people, n, strategy or "information", seed=seed))
+    model = None
+    if strategy not in ("coverage", "random"):
+        try:
+            model = trained(project, {}, progress)
+        except InputError:  # too few judgements, or of one label only
+            strategy = "coverage"
+    return ask_texts(model, people, n, strategy or "information", seed=seed)
 
 
-def simulate(project: Project, *, settings: Mapping[str, Any], progress: Progress) -> pd.DataFrame:
-    """How fast each way of asking learns, replayed on the judgements that are there."""
-    task = task_of(project.kind)
-    return task.must(task.simulate, "simulate")(project, dict(settings), progress)
+def ask_texts(
+    model: Any, project: Project, n: int, strategy: str, *, seed: int = 0, allowed: Set[str] | None = None
+) -> pd.DataFrame:
+    """Texts to ask about, drawn so that the probability of each draw is known; see :func:`ask`.
+
+    With ``allowed``, the others are not asked about, but count among those that are to be known.
+    """
+    task, found = task_of(project.kind), askable(project)
+    open_ = ~found.given & (True if allowed is None else np.isin(found.ids, list(allowed)))
+    free = np.flatnonzero(open_)
+    if not free.size:
+        raise InputError("every text is answered already; there is none to ask about.")
+    names, gains = informative_texts(task, model, project, found, n, strategy, open_=open_, seed=seed)
+    shares = {"informative": 1.0 - _FLOOR, "random": _FLOOR} if len(names) else {strategy: 1.0}
+    mix = TextMix(found.ids[free], found.counts[free], found.groups[free], {"informative": names}, shares)
+    rng, told = random.Random(seed), dict(zip(names, gains, strict=True))
+    rows = []
+    for _ in range(min(n, free.size)):
+        way, key, propensity = mix.draw(rng)
+        way = strategy if way == "informative" else way
+        rows.append((key, way, propensity, told.get(str(key), np.nan), REASONS[way]))
+    table = pd.DataFrame(rows, columns=["item_id", "strategy", "propensity", "gain", "why"])
+    if model is not None and task.parts is not None:
+        table.insert(1, "aspect", task.parts(model, project, table["item_id"].tolist())["aspect"])
+    return table
+
+
+def informative_texts(
+    task: Task,
+    model: Any,
+    project: Project,
+    found: Askable,
+    n: int,
+    strategy: str = "information",
+    *,
+    open_: BoolArray | None = None,
+    seed: int = 0,
+) -> tuple[list[str], FloatArray]:
+    """The texts that a strategy would ask about, best first, and their gains.
+
+    There are none where the strategy needs no model or has none.
+    """
+    if model is None or task.beliefs is None or strategy not in ("information", "uncertainty"):
+        return [], np.zeros(0)
+    beliefs = _in_order(task.beliefs(model, project), found.ids)
+    open_ = ~found.given if open_ is None else open_
+    free = np.flatnonzero(open_)
+    wanted = min(n + 2, free.size)  # a draw is from the first three that are left
+    if strategy == "uncertainty":
+        order = free[np.argsort(-beliefs.uncertainty[free], kind="stable")[:wanted]]
+        return found.ids[order].tolist(), beliefs.uncertainty[order]
+    asking = Asking(
+        weighted_words(found.texts.tolist()), beliefs.precision, found.given, beliefs.ends, beliefs.shared, open_
+    )
+    rows, gains = pick_texts(asking, wanted, np.random.default_rng(seed))
+    return found.ids[rows].tolist(), gains
+
+
+def _in_order(beliefs: Beliefs, ids: ObjectArray) -> Beliefs:
+    """The beliefs with their texts in another order."""
+    if np.array_equal(beliefs.ids, ids):
+        return beliefs
+    place = {name: row for row, name in enumerate(beliefs.ids)}
+    rows = np.array([place[name] for name in ids], dtype=np.int64)
+    back = np.empty(len(rows), dtype=np.int64)
+    back[rows] = np.arange(len(rows))
+    ends = back[beliefs.ends]
+    return Beliefs(ids, beliefs.uncertainty[rows], beliefs.precision[rows], ends, beliefs.shared)

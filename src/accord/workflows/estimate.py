@@ -107,7 +107,9 @@ def _of_texts(project: Project, rows: pd.DataFrame, what: str, level: float, bou
     said = rows[rows["judge"]].groupby("unit")["answer"].mean()
     judged[said.index.to_numpy()] = said.to_numpy()
     unit, answer, propensity, notes = _asked(rows[~rows["judge"]])
-    found = estimate_mean(judged, unit, answer, propensity, level=level, bounds=bounds)
+    # The studio asks about a text that was never judged as long as there is one.
+    anew = propensity is None or len(np.unique(unit)) < len(unit)
+    found = estimate_mean(judged, unit, answer, propensity, anew=anew, level=level, bounds=bounds)
     return Figure(what, found, level, notes)
 
 

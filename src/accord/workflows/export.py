@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 
 from accord.data.formats.registry import format_names, format_of
 from accord.data.project import Project, is_project
-from accord.data.reading.writing import write_csv
+from accord.data.reading.writing import write_csv, write_lines
 from accord.data.replacing import replacing
 from accord.errors import InputError, MissingDependencyError
+from accord.workflows.judged import soft_labels
 
-__all__ = ["FORMATS", "Exported", "arrow_table", "export", "export_as", "with_spans", "write_frame"]
+__all__ = ["FORMATS", "SOFT_LABELS", "Exported", "arrow_table", "export", "export_as", "with_spans", "write_frame"]
 
 
 _SPANS = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())]))
@@ -82,6 +83,10 @@ FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
 }
 
 
+SOFT_LABELS = "soft-labels"
+_SOFT_FILE = "soft_labels.jsonl"
+
+
 @dataclass(frozen=True)
 class Exported:
     """What an export wrote: rows by file, and what the other tool cannot hold."""
@@ -106,7 +111,7 @@ def export(project: Project, folder: str | Path, *, form: str) -> dict[str, int]
 
 
 def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
-    """Write the project's tables, each as one file, or the files of another tool.
+    """Write the project's tables, each as one file, the files of another tool, or its soft labels.
 
     Columns and tables that hold nothing are left out. All files are written before the first one appears in the folder,
     and each appears whole.
@@ -114,13 +119,18 @@ def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
     folder = Path(folder)
     if is_project(folder):  # its own tables have the names of exported ones
         raise InputError(f"an export must not go into a project's folder; {folder} is one. Choose another folder.")
-    if form not in (*FORMATS, *format_names(writable=True)):
-        known = ", ".join((*FORMATS, *format_names(writable=True)))
+    known_forms = (*FORMATS, SOFT_LABELS, *format_names(writable=True))
+    if form not in known_forms:
+        known = ", ".join(known_forms)
         raise InputError(f"the format must be one of {known}; got {form!r}.")
     lost = Counter[str]()
     with _written_beside(folder) as part:
         if form in FORMATS:
             written = _tables(project, part, form)
+        elif form == SOFT_LABELS:
+            written = {_SOFT_FILE: write_lines(part / _SOFT_FILE, _soft_records(project))}
+            if not written[_SOFT_FILE]:
+                raise InputError("soft labels are made of labels; this project has none. Choose another format.")
         else:
             write = format_of(form).write
             assert write is not None  # it is writable
@@ -129,6 +139,15 @@ def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
                 reason = f": {next(iter(lost))}" if lost else ""
                 raise InputError(f"nothing of this project can be written as {form}{reason}. Choose another format.")
     return Exported(written, dict(lost))
+
+
+def _soft_records(project: Project) -> Iterator[dict[str, Any]]:
+    """Each text with the probability of each label, by people where they labelled it, else by judges."""
+    texts = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
+    for row in soft_labels(project).to_dict("records"):
+        p = {str(name)[2:]: float(value) for name, value in row.items() if str(name).startswith("p.")}
+        yield {"item_id": row["item_id"], "text": texts[row["item_id"]], "label": max(p, key=lambda name: p[name]),
+               "given": bool(row["given"]), "probabilities": p}  # fmt: skip
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from accord.data.annotators import read_annotators
+from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
 from accord.data.project import LEARNT, Project, new_folder, write_manifest
@@ -31,6 +31,7 @@ from accord.workflows.kinds import check_kind
 
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
+_ANNOTATORS = "annotators.parquet"
 TABLES = "tables"  # the name of the format of plain tables
 
 
@@ -124,9 +125,14 @@ def _who(opened: Opened, annotators: str | Path | None) -> tuple[Path, pa.Table]
 
 
 def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Imported:
-    """Write the table of annotators beside the others, and say what was read."""
+    """Write the table of annotators beside the others, and say what was read; judges of the files themselves stay."""
     if imported.folder is not None:
-        pq.write_table(table, imported.folder / "annotators.parquet", compression="zstd")
+        place = imported.folder / _ANNOTATORS
+        if place.is_file():
+            read = pq.read_table(place)
+            others = pc.invert(pc.is_in(read["annotator_id"], value_set=table["annotator_id"].combine_chunks()))
+            table = pa.concat_tables([table, read.filter(others)])
+        pq.write_table(table, place, compression="zstd")
     judges = pc.sum(pc.equal(table.column("kind"), "judge")).as_py() or 0
     assumed = dict(imported.assumed)
     strangers = set(table.column("annotator_id").to_pylist()) - imported.annotators
@@ -381,8 +387,9 @@ def _suggestion(kind: str, files: Sequence[Matched]) -> str:
     """Which column to map, where no judgement was found."""
     use = {"aspects": "score", "pairs": "winner"}.get(kind, "label")
     could = [name for file in files for name in file.could]
-    rest = [name for file in files for name in file.rest]
-    columns = could or rest
+    # What has few different values is a judgement more often than what has many.
+    rest = sorted((not file.profiles[name].is_label, name) for file in files for name in file.rest)
+    columns = could or [name for _, name in rest]
     if not columns or kind == "pairs":
         return ""
     what = "may hold it" if could else "are unused"
@@ -425,6 +432,12 @@ def _read_format(
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
     imported = _finished(kind, form.name, reading, items, files)
+    if context.judges:
+        columns = {"annotator_id": list(context.judges), "kind": ["judge"] * len(context.judges)}
+        columns |= {name: [about[name] for about in context.judges.values()] for name in ("family", "model")}
+        if folder is not None:
+            pq.write_table(annotator_table(columns), folder / _ANNOTATORS, compression="zstd")
+        imported = replace(imported, counts={**imported.counts, "judges": len(context.judges)})
     return replace(imported, assumed={**reading.assumed, **context.assumed}, lost=dict(context.lost))
 
 

@@ -8,6 +8,7 @@ from accord.data.task import Task
 from accord.engines.convergence import telling_steps
 from accord.errors import InputError
 from accord.typing import KINDS, Progress
+from accord.workflows.judged import learning_project
 
 if TYPE_CHECKING:
     from accord.evaluation.tables import Paper
@@ -28,7 +29,10 @@ def task_of(kind: str) -> Task:
 
 
 def trained(project: Project, settings: Mapping[str, Any], progress: Progress) -> Any:
-    """The fitted model of a project's kind; the progress counts the steps of everything that is fitted for it."""
+    """The fitted model of a project's kind; the progress counts the steps of everything that is fitted for it.
+
+    Where judges answered too, it learns what people say; see :mod:`accord.workflows.judged`.
+    """
     n_steps = 0
 
     def told() -> None:
@@ -41,7 +45,7 @@ def trained(project: Project, settings: Mapping[str, Any], progress: Progress) -
             progress(what, done, total)
 
     with telling_steps(told):
-        return task_of(project.kind).train(project, dict(settings), larger)
+        return task_of(project.kind).train(learning_project(project), dict(settings), larger)
 
 
 def paper_of(kind: str) -> "Paper":

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.store.models import SavedModel
+from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of
 
 __all__ = ["check_match", "predict"]
@@ -22,6 +23,8 @@ def predict(saved: SavedModel, project: Project) -> pd.DataFrame:
             "a model of pairs predicts the pairs that were voted on; there are no votes here. Give a table of votes "
             "or a Parquet file of pairs (left, right) and the name of an OUTPUT; 'accord rank' ranks texts."
         )
+    if project.kind != "pairs":  # of pairs those that judges voted on are predicted too
+        project = people_only(project)
     return saved.use(task_of(saved.kind).predict, _as_trained(saved, project))
 
 

@@ -1,11 +1,12 @@
 """Open what people name on the command line: a project's folder, an example, or a raw table."""
 
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 from accord.data.project import Project
 from accord.errors import InputError
-from accord.workflows.import_ import project_of_tables
+from accord.workflows.import_ import TABLES, import_files, project_of_tables
 
 __all__ = ["EXAMPLES", "open_example", "open_project"]
 
@@ -39,8 +40,10 @@ def open_example(name: str) -> Project:
     return project_of_tables(kind, [folder / table for table in tables])
 
 
-def open_project(path: str | Path, *, kind: str | None = None) -> Project:
+def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] | None = None) -> Project:
     """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have.
+
+    What is not read of a raw table is said in sentences that are added to ``notes``.
 
     Examples
     --------
@@ -51,9 +54,26 @@ def open_project(path: str | Path, *, kind: str | None = None) -> Project:
     if str(path).startswith(_PREFIX):
         project = open_example(str(path).removeprefix(_PREFIX))
     elif Path(path).is_file() and kind is not None:
-        project = project_of_tables(kind, [path])
+        project, said = _of_table(kind, path)
+        (notes if notes is not None else []).extend(said)
     else:
         project = Project.load(path)
     if kind is not None and project.kind != kind:
         raise InputError(f"{path} is a project of {project.kind}; a project of {kind} is needed.")
     return project
+
+
+def _of_table(kind: str, path: str | Path) -> tuple[Project, list[str]]:
+    """A project of one table, and what was not read of it."""
+    with tempfile.TemporaryDirectory(prefix="accord-") as work:
+        imported = import_files([path], Path(work) / "project", kind=kind, form=TABLES)
+        project = Project.load(Path(work) / "project")
+    unused = [repr(look.column) for look in imported.looks if not look.use]
+    said = [f"{what} ({n:,})" for what, n in imported.assumed.items() if "left out" in what]
+    said += [f"lost: {what} ({n:,})" for what, n in imported.lost.items()]
+    if unused:
+        said.append(
+            f"not used of {path}: {', '.join(unused)}; 'accord import {path} --dry-run' shows each column, and --map "
+            "says what it is"
+        )
+    return project, said

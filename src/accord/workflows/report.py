@@ -13,8 +13,16 @@ from accord.data.replacing import replacing
 from accord.evaluation.agreement import wilson
 from accord.workflows.evaluate import ACCORD, Evaluation
 from accord.workflows.rank import Ranking, stability_sentences
+from accord.workflows.simulate import Simulation
 
-__all__ = ["evaluation_report", "predictions_report", "project_report", "ranking_report", "write_report"]
+__all__ = [
+    "evaluation_report",
+    "predictions_report",
+    "project_report",
+    "ranking_report",
+    "simulation_report",
+    "write_report",
+]
 
 _TICKS = 5  # about how many marks a scale has
 
@@ -150,6 +158,40 @@ def _calibration_chart(evaluation: Evaluation) -> dict[str, Any]:
         "dots": dots,
         "diagonal": (x(least), y(least), x(1.0), y(1.0)),
     }
+
+
+# Colour and dashes of the lines of a picture, which are told apart without the colour too.
+_LINES = (("var(--accent)", ""), ("var(--soft)", "2 3"), ("currentColor", "7 3"), ("var(--accent)", "7 3 2 3"))
+
+
+def simulation_report(project: Project, found: Simulation, *, title: str) -> str:
+    """Learning curves of ways of asking, as a picture and a table."""
+    table = found.table
+    low, high = float(table["low"].min()), float(table["high"].max())
+    least, most = float(table["n_labels"].min()), float(table["n_labels"].max())
+    x, y = _placer(least, most, 90.0, 600.0), _placer(low, high, 235.0, 35.0)
+    curves = []
+    for place, (name, part) in enumerate(table.groupby("strategy", sort=False)):
+        figures = part[["n_labels", "mean", "low", "high"]].to_numpy(float).tolist()
+        dots = [(x(n), y(mean), y(bottom), y(top)) for n, mean, bottom, top in figures]
+        colour, dashes = _LINES[place % len(_LINES)]
+        points = " ".join(f"{dot[0]},{dot[1]}" for dot in dots)
+        curves.append({"name": name, "points": points, "dots": dots, "colour": colour, "dashes": dashes})
+    ticks = [n for n in sorted(set(table["n_labels"])) if n in (50, 100, 200, 400, 800) or n in (least, most)]
+    return _page(
+        "simulation.html",
+        project,
+        title=title,
+        metric=found.metric,
+        sentences=found.sentences,
+        curves=curves,
+        label="; ".join(f"{row.strategy} {row.n_labels}: {row.mean:.3f}" for row in table.itertuples()),
+        x_ticks=[(x(n), f"{n:,}") for n in ticks],
+        y_ticks=[(y(low + (high - low) * part), f"{low + (high - low) * part:.2f}") for part in (0.0, 0.5, 1.0)],
+        columns=list(table.columns),
+        rows=[[_said(value) for value in row] for row in table.itertuples(index=False)],
+        facts=project.counts,
+    )
 
 
 def predictions_report(project: Project, table: Any, *, title: str) -> str:

@@ -38,6 +38,10 @@ CASES = {
     "forums/Posts.xml": "stack-exchange",
     "forums/topic.json": "discourse",
     "forums/listing.json": "reddit",
+    "judge_logs/inspect.json": "inspect",
+    "judge_logs/promptfoo.json": "promptfoo",
+    "judge_logs/deepeval.json": "deepeval",
+    "judge_logs/samples_library_2026-10-02.jsonl": "lm-eval",
     "eraser": "eraser",
     "eraser/train.jsonl": "eraser",
 }
@@ -379,3 +383,69 @@ def test_a_dry_run_counts_what_was_judged_again(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("worker,left,right,label\nw,a,b,a\nw,b,a,a\nw,b,c,b\nw,c,b,c\nv,a,b,b\n")
     assert import_files([path], None).conflicts == {"repeated": 1, "contradicted": 1}
+
+
+def test_verdicts_of_judges_are_labels_and_their_graders_are_judges():
+    project = read("judge_logs/inspect.json")
+    assert project.kind == "threads"
+    words = texts(project)
+    found = {
+        (words[item], who): value for item, who, value in judged(project, "label", "item_id", "annotator_id", "value")
+    }
+    assert found == {
+        ("At nine.", "model_graded_qa"): "correct",
+        ("Yes, of course.", "model_graded_qa"): "incorrect",
+        ("Yes, of course.", "style/short"): "correct",
+    }
+    items = project.frames()["items"]
+    assert items["meta.score.style/tone"].dropna().astype(float).tolist() == [0.5]  # no verdict, and not lost
+    assert set(items["author_id"].dropna()) == {"north/small"}
+    judges = project.judges().set_index("annotator_id")
+    assert judges["family"].to_dict() == {"model_graded_qa": "south/large", "style/short": "south/large"}
+    assert project.threads().questions.tolist() == ["When does the library open?", "May I bring a dog?"]
+
+
+def test_logs_of_several_tools_meet_in_the_same_answers():
+    inspect, promptfoo, deepeval, samples = (
+        read(f"judge_logs/{name}")
+        for name in ("inspect.json", "promptfoo.json", "deepeval.json", "samples_library_2026-10-02.jsonl")
+    )
+    (nine,) = {item for item, text in texts(inspect).items() if text == "At nine."}
+    for project in (promptfoo, deepeval, samples):
+        assert texts(project)[nine] == "At nine."
+    assert judged(promptfoo, "label", "annotator_id", "value") == [
+        ("llm-rubric", "correct"), ("friendly", "incorrect"), ("promptfoo", "incorrect"),
+    ]  # fmt: skip
+    assert set(promptfoo.judges()["annotator_id"]) == {"llm-rubric", "friendly", "promptfoo"}
+    assert [row[1] for row in judged(deepeval, "label", "annotator_id", "value")] == ["correct", "correct", "incorrect"]
+    assert set(deepeval.judges()["model"]) == {"south-large"}
+    assert judged(samples, "label", "annotator_id", "value") == [("llm_judge", "correct"), ("llm_judge", "incorrect")]
+    seen = import_files([SAMPLES / "judge_logs/promptfoo.json"], None)
+    assert any("without an answer" in what for what in seen.lost)
+    assert seen.counts["judges"] == 3
+
+
+def test_a_table_of_annotators_adds_to_the_judges_of_a_log(tmp_path):
+    who = tmp_path / "who.csv"
+    who.write_text("annotator_id,kind,family\nllm-rubric,judge,south\nada,person,\n", encoding="utf-8")
+    project = project_of_files([SAMPLES / "judge_logs/promptfoo.json"], annotators=who)
+    judges = project.judges().set_index("annotator_id")["family"]
+    assert judges.to_dict() == {"llm-rubric": "south", "friendly": "friendly", "promptfoo": "promptfoo"}
+
+
+def test_preferences_are_written_with_how_sure_the_votes_are(tmp_path):
+    rows = [("a", "b", "1", "ada"), ("a", "b", "1", "ben"), ("b", "a", "1", "cem"), ("a", "c", "1", "ada")]
+    table = tmp_path / "votes.csv"
+    lines = ["left,right,winner,annotator_id", *(f"{a},{b},{a},{who}" for a, b, _, who in rows)]
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    project = project_of_files([table], kind="pairs")
+    export_as(project, tmp_path / "trl", form="trl")
+    written = [json.loads(line) for line in (tmp_path / "trl/preferences.jsonl").read_text().splitlines()]
+    assert [round(row["confidence"], 2) for row in written] == [0.6, 0.6, 0.4, 0.67]  # (n for it + 1) of (n + 2)
+    assert [round(row["margin"], 2) for row in written] == [0.41, 0.41, -0.41, 0.69]
+    export_as(project, tmp_path / "arena", form="arena")
+    battles = [json.loads(line) for line in (tmp_path / "arena/battles.jsonl").read_text().splitlines()]
+    assert [round(row["confidence"], 2) for row in battles] == [0.6, 0.6, 0.4, 0.67]
+    margins = tmp_path / "margins.jsonl"
+    margins.write_text('{"prompt": "Why?", "chosen": "Because.", "rejected": "No.", "margin": 2.5}\n', encoding="utf-8")
+    assert any("(margin) is not kept" in what for what in import_files([margins], None).lost)

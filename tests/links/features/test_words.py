@@ -124,6 +124,8 @@ def test_columns_of_numbers_are_features_whatever_their_type():
     assert_array_equal(texts.content, [[1.0, 1.0, 0.5], [2.0, 0.0, 1.0]])
 
 
-def test_an_array_of_texts_is_refused():
+def test_an_array_of_texts_is_a_table_of_texts_and_one_of_other_things_is_refused():
+    texts = linked_texts(np.array(["one", "two"]), links=None, ids=["a", "b"])
+    assert texts.content.tolist() == ["one", "two"]
     with pytest.raises(InputError, match="features must be numbers"):
-        linked_texts(np.array(["one", "two"]), links=None, ids=["a", "b"])
+        linked_texts(np.array(["one", None]), links=None, ids=["a", "b"])

@@ -1,7 +1,8 @@
 import pytest
 
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
-from accord.workflows.collecting.people import annotators, wilson
+from accord.evaluation.agreement import wilson
+from accord.workflows.collecting.people import annotators
 
 
 def project(rows):

@@ -43,6 +43,7 @@ _PAPER_ROWS = {
 }  # fmt: skip
 _PAPER_ROWS["gg_joint"] = _PAPER_ROWS["gg_sim"] = _PAPER_ROWS["gg"]
 _SIZES = (3488, 500, 500)
+_QUICK_SIZES = (1500, 500, 500)
 _N_RANKS = 5
 _N_EPOCHS = 10  # of Figure 2 and SIM; the other rankers are at their best after one or two
 _MOST_PASSES = 5
@@ -90,9 +91,11 @@ class _Outcome:
     confident: FloatArray  # accuracy of the agreement model on the most confident texts (Figure 3)
 
 
-def _splits(n: int, n_splits: int, seed: int = 0) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Random splits of the paper's sizes with disjoint test sets."""
-    n_train, n_dev, n_test = _SIZES
+def _splits(
+    n: int, n_splits: int, sizes: tuple[int, int, int] = _SIZES, seed: int = 0
+) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Random splits into training, development and test texts, with disjoint test sets."""
+    n_train, n_dev, n_test = sizes
     rng = np.random.default_rng(seed)
     order = rng.permutation(n)
     for i in range(n_splits):
@@ -262,7 +265,7 @@ def _outcomes(jobs: list[_Job], progress: Progress, workers: int) -> dict[str, l
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """Run the experiments; ``quick`` takes one split of the hotel reviews and one of the restaurant reviews.
+    """Run the experiments; ``quick`` takes one smaller split of the hotel and one of the restaurant reviews.
 
     Parameters
     ----------
@@ -275,16 +278,16 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     counts, _ = phrase_counts(hotels.ratings.items.texts)
     phrases = restaurants.items.features
     of_hotels, of_restaurants = (ratings.ranks.astype(np.int64) for ratings in (hotels.ratings, restaurants))
-    n_splits = 1 if quick else 10
+    n_splits, sizes = (1, _QUICK_SIZES) if quick else (10, _SIZES)
     jobs: list[_Job] = []
-    for i, parts in enumerate(_splits(len(of_hotels), n_splits)):
+    for i, parts in enumerate(_splits(len(of_hotels), n_splits, sizes)):
         prepare = partial(_prepared, counts, of_hotels, parts, multiaspect.ASPECTS, i, min_texts=3)
         jobs.append(("multiaspect", prepare))
     if not quick:
         given: tuple[AnyArray, ...] = tuple(np.flatnonzero(hotels.split == part) for part in ("train", "dev", "test"))
         prepare = partial(_prepared, counts, of_hotels, given, multiaspect.ASPECTS, 0, min_texts=3)
         jobs.append(("multiaspect_10k", prepare))
-    for i, parts in enumerate(_splits(len(of_restaurants), n_splits)):
+    for i, parts in enumerate(_splits(len(of_restaurants), n_splits, sizes)):
         prepare = partial(_prepared, phrases, of_restaurants, parts, we8there.ASPECTS, i, min_texts=1)
         jobs.append(("we8there", prepare))
 

@@ -10,7 +10,7 @@ from accord.data.project import Project
 from accord.data.reading.json_stream import rows_of
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.sources import as_text
-from accord.data.reading.writing import plain_rows, write_lines
+from accord.data.reading.writing import plain_rows, vote_confidence, write_lines
 
 __all__ = ["FORMAT"]
 
@@ -56,6 +56,8 @@ def _battle(buffer: Buffer, row: int, battle: dict[str, Any]) -> None:
         return
     if any("conversation" in name for name in battle):
         buffer.context.lost["the conversations of battles are not kept: models are the items"] += 1
+    if battle.get("confidence") is not None:
+        buffer.context.lost["how sure a battle is (confidence) is not kept: each is one vote"] += 1
     buffer.judgement(
         row,
         "pair",
@@ -77,6 +79,7 @@ def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]
 def _battles(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
     if any(row["text"] for row in plain_rows(project, "items")):
         lost["texts have no place in a table of battles"] += 1
+    confidence = vote_confidence(project)
     for row in plain_rows(project, "judgements"):
         if row["kind"] != "pair" or row["status"] not in (None, "done"):
             lost["only answered comparisons have a place in a table of battles"] += 1
@@ -89,6 +92,7 @@ def _battles(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
             "winner": {1.0: "model_a", 0.0: "model_b"}.get(float(row["value"]), tie),
             "judge": row["annotator_id"],
             "tstamp": row["created_at"],
+            "confidence": confidence(row),
         }
         yield {name: value for name, value in battle.items() if value is not None}
 

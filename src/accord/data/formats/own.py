@@ -22,7 +22,7 @@ from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
-from accord.data.reading.schemas import Matched, Role
+from accord.data.reading.schemas import WINS, Matched, Role
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import answer_of
 from accord.data.reading.wide import (
@@ -83,6 +83,7 @@ class Reading:
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
                 rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
+                rows.leave_out_empty()
                 rows.check_lengths()
                 if rows.has("created_at"):
                     rows = rows.with_columns(created_at=pa.array(iso_times(rows.texts("created_at"))[0], pa.string()))
@@ -121,13 +122,14 @@ class Reading:
     def _items(self, block: Block) -> None:
         block = with_made_ids(block)
         ids = block.texts("item_id")
-        scored = {name: scores_as_numbers(block.raw(name)) for name in block.matched.scores}
+        matched = block.matched
+        scored = {name: scores_as_numbers(block.raw(name), matched.words_of(name)) for name in matched.scores}
         # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
         if block.has("label"):
             self._check_labels(block, "label", block.is_valid("label"))
         for column in scored.values():
-            self.check_scores(block, column, column.is_valid().to_numpy(zero_copy_only=False))
+            self.check_scores(block, column, block.good & column.is_valid().to_numpy(zero_copy_only=False))
         self._check_questions(block, ids)
         fresh = self._new_ids(block, ids)
         questions = self._questions(block)
@@ -219,6 +221,7 @@ class Reading:
         self.items += [table] if questions is None else [questions, table]
 
     def _votes(self, block: Block) -> None:
+        won = block.matched.role is WINS
         if block.matched.texts_compared:
             block = with_sides_as_items(self, block)
         block.needs("item_id", "a left id")
@@ -228,7 +231,7 @@ class Reading:
         block.refuse(same, "a vote compares two different items", lambda row: f"{left[row]} twice", "Drop the row.")
         self._known(block, "item_id")
         self._known(block, "other_id")
-        value = self._vote_values(block, left, right)
+        value = pa.repeat(pa.scalar("1"), block.n) if won else self._vote_values(block, left, right)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("pair", names, block.all, value=value)
 
@@ -264,7 +267,8 @@ class Reading:
         self._known(block, "item_id")
         if block.has("text"):
             self._texts_beside(block)
-        value = scores_as_numbers(block.column("value"))
+        name = block.matched.columns["value"]
+        value = scores_as_numbers(block.raw(name), block.matched.words_of(name))
         self.check_scores(block, value, block.answered)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("score", names, block.all, value=value)

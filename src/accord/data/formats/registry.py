@@ -30,6 +30,10 @@ _TABLES = (".csv", ".tsv", ".tab", ".parquet")
 # more particular come first.
 FORMATS: dict[str, str] = {
     "label-studio": "accord.data.formats.label_studio.reader",
+    "inspect": "accord.data.formats.judge_logs:INSPECT",
+    "promptfoo": "accord.data.formats.judge_logs:PROMPTFOO",
+    "deepeval": "accord.data.formats.judge_logs:DEEPEVAL",
+    "lm-eval": "accord.data.formats.judge_logs:LM_EVAL",
     "argilla": "accord.data.formats.argilla",
     "potato": "accord.data.formats.potato",
     "convokit": "accord.data.formats.convokit",

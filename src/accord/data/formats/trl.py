@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from accord.data.project import Project
 from accord.data.reading.json_stream import decode, rows_of
 from accord.data.reading.rows import Buffer, Context, Rows, text_id
 from accord.data.reading.sources import JSON_LINES, suffix_of
-from accord.data.reading.writing import plain_rows, write_lines
+from accord.data.reading.writing import plain_rows, vote_confidence, write_lines
 from accord.errors import InputError
 
 __all__ = ["FORMAT"]
 
 _SOURCE = "trl"
+_SURE = ("confidence", "margin", "score_chosen", "score_rejected")
 
 
 class _Message(msgspec.Struct):
@@ -56,6 +58,9 @@ def _preference(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
             row, "a preference has two different answers", "one answer only" if chosen else "none", "Drop the row."
         )
         return
+    sure = [name for name in _SURE if cells.get(name) is not None]
+    if sure:
+        buffer.context.lost[f"how sure a preference is ({', '.join(sure)}) is not kept: each is one vote"] += 1
     asked = prompt or before
     group = text_id(asked) if asked else None
     ids = []
@@ -105,6 +110,7 @@ def _write(project: Project, folder: Path, lost: Counter[str]) -> dict[str, int]
 
 def _preferences(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
     items = {row["item_id"]: row for row in plain_rows(project, "items")}
+    confidence = vote_confidence(project)
     for row in plain_rows(project, "judgements"):
         if row["kind"] != "pair" or row["status"] not in (None, "done"):
             lost["only answered comparisons have a place in preference data"] += 1
@@ -115,7 +121,9 @@ def _preferences(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any
             chosen, rejected = (items[name] for name in (ids if float(row["value"]) == 1.0 else ids[::-1]))
             if row["annotator_id"] is not None:
                 lost["who voted is not written"] += 1
-            record = {"chosen": chosen["text"] or "", "rejected": rejected["text"] or ""}
+            sure = confidence(row)
+            record = {"chosen": chosen["text"] or "", "rejected": rejected["text"] or "", "confidence": sure,
+                      "margin": log(sure / (1.0 - sure))}  # fmt: skip
             prompt = chosen.get("meta.prompt") or chosen["group_id"]
             yield {"prompt": prompt, **record} if prompt else record
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.project import JUDGEMENTS, with_schema
+from accord.data.reading.profiles import is_total
 from accord.data.reading.schemas import Matched
 from accord.data.reading.sources import LONGEST_CELL
 from accord.typing import BoolArray, FloatArray, IntArray
@@ -113,6 +114,24 @@ class Block:
     def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
         missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
         self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
+
+    def leave_out_empty(self) -> None:
+        """Leave out rows without anything in them, and those that sum up the others, and say so."""
+        if not self.n:
+            return
+        filled = np.column_stack([column.is_valid().to_numpy(zero_copy_only=False) for column in self.rows.columns])
+        empty: BoolArray = ~np.asarray(filled.any(axis=1))
+        if empty.any():
+            self.reading.assumed["rows without anything in them are left out"] += int(empty.sum())
+        about = "text" if self.has("text") else "item_id" if self.has("item_id") else None
+        if about is not None and self.matched.role.name in ("items", "scores", "labels", "marks"):
+            # Few rows of a table lack the text: only these can be sums.
+            blank = np.flatnonzero(~empty & ~self.is_valid(about))
+            sums = [row for row in blank.tolist() if is_total([column[row].as_py() for column in self.rows.columns])]
+            if sums:
+                self.reading.assumed["rows that sum up the others (such as a total) are left out"] += len(sums)
+                empty[sums] = True
+        self.good &= ~empty
 
     def check_lengths(self) -> None:
         """Refuse rows with a cell that is too long, in whatever column."""

@@ -2,7 +2,18 @@
 
 import re
 
-__all__ = ["IDENTITY", "NO_JUDGEMENT", "NUMBERED", "PERSON", "RATING", "SIDES", "TITLES", "USERS"]
+__all__ = [
+    "IDENTITY",
+    "NO_JUDGEMENT",
+    "NO_SCORE",
+    "NUMBERED",
+    "PERSON",
+    "RATING",
+    "SIDES",
+    "TITLES",
+    "USERS",
+    "WON_LOST",
+]
 
 
 def _names(words: str) -> tuple[str, ...]:
@@ -12,8 +23,8 @@ def _names(words: str) -> tuple[str, ...]:
 PERSON = {
     "annotator_id": _names(
         "annotator worker worker_id voter voter_id user user_id judge judge_id rater rater_id participant "
-        "participant_id respondent respondent_id coder email_address email prolific_pid e_mail_adresse "
-        "response_id session_id completed_by"
+        "participant_id respondent respondent_id coder jury juror evaluator assessor email_address email "
+        "prolific_pid e_mail_adresse response_id session_id completed_by"
     ),
     "created_at": _names("timestamp date time datetime submitted_at zeitstempel tstamp"),
 }
@@ -33,7 +44,10 @@ IDENTITY = {
     ),
     "author_id": _names("author speaker speaker_id username user_name reviewer reviewer_name autor"),
     "reply_to": _names("reply-to parent parent_id in_reply_to in_reply_to_id in_reply_to_status_id reply_to_id"),
-    "timestamp": _names("date time created_at created_utc datetime creation_date datum posted_at"),
+    "timestamp": _names(
+        "date time created_at created_utc datetime creation_date datum posted_at posted posted_on published "
+        "published_at published_on written_at written_on created created_on submitted submitted_at"
+    ),
     "label": _names(
         "class stance category_label gold y sentiment polarity verdict position gold_label target judgement "
         "judgment annotation rating_label bewertung_klasse quality labels"
@@ -59,11 +73,16 @@ SIDES = {
     "shown_left_id": _names("shown_left left_shown shown_first"),
     "value": _names("label winner vote choice preference y preferred better answer_winner gewinner"),
 }
+WON_LOST = {
+    "item_id": _names("winner winner_id better preferred won winning"),
+    "other_id": _names("loser loser_id worse lost losing"),
+}
 # Columns that say something about a row and are no judgement of it.
 NO_JUDGEMENT = re.compile(
     r"(^|_)(id|ids|year|month|day|date|time|age|gender|sex|country|city|language|lang|locale|device|platform|status|state"
     r"|split|fold|batch|number|nr|no|index|position|order|page|depth|level|email|e_mail|likes?|upvotes?|downvotes?|votes"
     r"|views|count|num|n|version|source|duration|seconds|ip|url|link|title|name|store|product|verified|currency|reward"
-    r"|lifetime|type|progress|finished|channel|helpful|replies)(_|$)"
+    r"|lifetime|type|progress|finished|channel|replies)(_|$)"
 )
+NO_SCORE = re.compile(r"(^|_)helpful(_|$)")  # a number of people, if it is a number
 RATING = re.compile(r"rating|score|stars?|overall|bewertung|note")

@@ -1,12 +1,12 @@
 """What the columns of a table look like, by their first rows: numbers, few different values, long texts."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from accord.data.reading.sources import Source
 
-__all__ = ["Profile", "plain_name", "profiles_of", "score_of"]
+__all__ = ["Profile", "is_total", "plain_name", "profiles_of", "score_of"]
 
 _LOOKED_AT = 2_000  # rows
 _FEW = 12  # different values that labels may have
@@ -16,10 +16,68 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _SCORED = re.compile(
     r"\A(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE
 )
+# Answers in words, worst first; a column is such a scale if it has three of the words or more, the last or first too.
+_SCALES = [
+    [level.split("|") for level in scale.split(" < ")]
+    for scale in (
+        "strongly disagree|totally disagree|completely disagree < disagree < neither agree nor disagree|neutral|neither"
+        "|undecided|no opinion < agree < strongly agree|totally agree|completely agree",
+        "strongly disagree < disagree < somewhat disagree|slightly disagree < neither agree nor disagree|neutral"
+        "|neither < somewhat agree|slightly agree < agree < strongly agree",
+        "very dissatisfied < dissatisfied < neither satisfied nor dissatisfied|neutral|neither < satisfied"
+        " < very satisfied",
+        "very unlikely < unlikely < neither likely nor unlikely|neutral|neither < likely < very likely",
+        "never < rarely|seldom < sometimes|occasionally < often|frequently < always",
+        "very poor|terrible < poor < fair|average|acceptable|ok < good < very good|excellent",
+        "very bad < bad < neutral|average|ok < good < very good",
+        "stimme gar nicht zu|stimme überhaupt nicht zu < stimme nicht zu|stimme eher nicht zu < teils/teils"
+        "|teils, teils|weder noch|neutral < stimme zu|stimme eher zu"
+        " < stimme voll zu|stimme voll und ganz zu|stimme völlig zu",
+    )
+]
+_TOTAL = re.compile(
+    r"(grand |sub)?totals?|sums?|averages?|avg\.?|means?|medians?|gesamt(summe|ergebnis)?|summe|durchschnitt|mittelwert"
+    r"|mittel|moyenne|somme|total général|promedio|media|suma|totale|somma",
+    re.IGNORECASE,
+)
 
 
-def score_of(cell: str) -> float | None:
+def is_total(cells: Sequence[str | None]) -> bool:
+    """Whether a row sums up those above it: one cell says so, and others are empty.
+
+    Examples
+    --------
+    >>> is_total(["Total:", None, "31"]), is_total(["7", "Total chaos, but fun.", "4"])
+    (True, False)
+    """
+    said = any(cell is not None and _TOTAL.fullmatch(cell.strip().rstrip(":")) for cell in cells)
+    return said and any(cell is None for cell in cells)
+
+
+def _scale_of(values: Iterable[str]) -> dict[str, float]:
+    """What answers in words are as scores, if all of them belong to one scale; else nothing.
+
+    Examples
+    --------
+    >>> _scale_of(["Agree", "Neutral", "Strongly agree"])
+    {'agree': 4.0, 'neutral': 3.0, 'strongly agree': 5.0}
+    >>> _scale_of(["good", "bad"])
+    {}
+    """
+    words = [" ".join(value.lower().split()) for value in values]
+    for scale in _SCALES:
+        ranks = {word: float(rank) for rank, level in enumerate(scale, start=1) for word in level}
+        if len(set(words)) >= 3 and all(word in ranks for word in words):
+            found = {word: ranks[word] for word in words}
+            if {1.0, float(len(scale))} & set(found.values()):
+                return found
+    return {}
+
+
+def score_of(cell: str, words: Mapping[str, float] | None = None) -> float | None:
     """The number that a cell stands for as a score; ``None`` if it stands for none.
+
+    ``words`` are those of the scale of the cell's column.
 
     Examples
     --------
@@ -32,7 +90,7 @@ def score_of(cell: str) -> float | None:
         return float(sum(sign in "★⭐*" for sign in stars))
     found = _NUMBER.fullmatch(cell) or _SCORED.fullmatch(cell)
     if found is None:
-        return None
+        return (words or {}).get(" ".join(cell.lower().split()))
     return float((found[1] if found.re is _SCORED else cell).replace(",", "."))
 
 
@@ -49,6 +107,7 @@ class Profile:
     scores: tuple[float, ...]  # the different scores, if every cell is one, else none
     samples: tuple[str, ...]
     first: tuple[str | None, ...] = ()  # the cells themselves
+    scale: Mapping[str, float] = field(default_factory=dict)  # of a scale whose answers are words
 
     @property
     def is_text(self) -> bool:
@@ -98,7 +157,9 @@ def profiles_of(source: Source) -> dict[str, Profile]:
             cells[name] += block.column(name).slice(0, _LOOKED_AT).to_pylist()
         if len(next(iter(cells.values()), [])) >= _LOOKED_AT:
             break
-    return {name: profile_of(column[:_LOOKED_AT]) for name, column in cells.items()}
+    rows = [row for row in zip(*cells.values(), strict=True) if any(cell is not None for cell in row)]
+    kept = [row for row in rows[:_LOOKED_AT] if not is_total(row)]
+    return {name: profile_of(row[place] for row in kept) for place, name in enumerate(cells)}
 
 
 def profile_of(cells: Iterable[str | None]) -> Profile:
@@ -106,7 +167,8 @@ def profile_of(cells: Iterable[str | None]) -> Profile:
     column = list(cells)
     given = [cell for cell in column if cell is not None and cell.strip()]
     distinct = dict.fromkeys(given)
-    scores = [score_of(cell) for cell in distinct] if len(distinct) <= 50 * _FEW else [None]
+    words = _scale_of(distinct) if len(distinct) <= _FEW else {}
+    scores = [score_of(cell, words) for cell in distinct] if len(distinct) <= 50 * _FEW else [None]
     known = sorted({score for score in scores if score is not None}) if None not in scores else []
     n = max(len(given), 1)
     return Profile(
@@ -119,6 +181,7 @@ def profile_of(cells: Iterable[str | None]) -> Profile:
         tuple(known),
         tuple(" ".join(cell.split())[:40] for cell in list(distinct)[:3]),
         tuple(column),
+        words,
     )
 
 

@@ -42,6 +42,7 @@ class Context:
     assumed: Counter[str] = field(default_factory=Counter)  # how things were taken
     lost: Counter[str] = field(default_factory=Counter)  # what has no place in a project
     seen: dict[str, int] = field(default_factory=dict)  # item id → hash of its text
+    judges: dict[str, dict[str, Any]] = field(default_factory=dict)  # annotators that are programs: family, model
 
     def refuse(self, file: Path, row: int, rule: str, value: str, cure: str) -> None:
         """Leave a row out: ends the import unless bad rows are dropped."""

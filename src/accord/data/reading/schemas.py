@@ -6,16 +6,28 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS
-from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NUMBERED, PERSON, RATING, SIDES, TITLES, USERS
+from accord.data.reading.names import (
+    IDENTITY,
+    NO_JUDGEMENT,
+    NO_SCORE,
+    NUMBERED,
+    PERSON,
+    RATING,
+    SIDES,
+    TITLES,
+    USERS,
+    WON_LOST,
+)
 from accord.data.reading.profiles import Profile, plain_name, profiles_of
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["ROLES", "USES", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
+__all__ = ["ROLES", "USES", "WINS", "Look", "Matched", "Role", "check_uses", "match", "parse_uses"]
 
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
+_LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
 _GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
 _SCORE_NAME = re.compile(
     r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE
@@ -46,6 +58,14 @@ VOTES = Role(
     (*_EXTRA, "weight"),
     {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
     uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
+)
+# Votes whose first text is the better one, and which have no ties.
+WINS = Role(
+    "votes",
+    ("item_id", "other_id"),
+    (*_EXTRA, "weight"),
+    {**WON_LOST, **PERSON, "weight": VOTES.synonyms["weight"]},
+    uses={"winner": "item_id", "loser": "other_id", "weight": "weight", **_WHO},
 )
 MARKS = Role(
     "marks",
@@ -127,20 +147,20 @@ GRID = Role("answers", (), _EXTRA, PERSON, uses={"person": "annotator_id", "time
 
 # What people write behind a column in --map.
 USES = {
-    **{name: "" for role in (TEXTS, VOTES, SCORES, SPANS, LINKED) for name in role.uses},
+    **{name: "" for role in (TEXTS, VOTES, WINS, SCORES, SPANS, LINKED) for name in role.uses},
     "score": "",
     "keep": "",
     "ignore": "",
 }
 # The tables of each kind, the most particular first.
 ROLES: dict[str, tuple[Role, ...]] = {
-    "pairs": (JUDGED, VOTES, TEXTS, MARKS),
+    "pairs": (JUDGED, VOTES, WINS, TEXTS, MARKS),
     "threads": (JUDGED, TEXTS, GRID, LABELS),
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
     "rationales": (JUDGED, SPANS, TEXTS, QUOTES, GRID, LABELS),
 }
-_ANY = (JUDGED, VOTES, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
+_ANY = (JUDGED, VOTES, WINS, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
 _LABELLED = ("threads", "links", "rationales")
 
 
@@ -175,6 +195,10 @@ class Matched:
     def renamed(self) -> dict[str, str]:
         """Columns that are read under another name: the file's name → ours."""
         return {theirs: ours for ours, theirs in self.columns.items() if theirs != ours}
+
+    def words_of(self, name: str) -> Mapping[str, float]:
+        """The words of the scale of a column, if it has one of words."""
+        return self.profiles[name].scale if name in self.profiles else {}
 
     @property
     def judged(self) -> bool:
@@ -338,6 +362,7 @@ def _votes_by_content(
     sides = [columns[side] for side in ("item_id", "other_id") if side in columns]
     if "value" in columns or len(sides) == 1:
         return {}
+    sides = sides or _two_versions([name for name in profiles if name not in taken])
     others = {name: profile for name, profile in profiles.items() if name not in taken or name in sides}
     found = answered_columns(others, sides or None)
     if found is None:
@@ -347,6 +372,18 @@ def _votes_by_content(
     taken.update((left, right, answer))
     reasons[answer] = "its answers tell which of two columns is better"
     return words
+
+
+def _two_versions(names: Sequence[str]) -> list[str]:
+    """The two columns whose names differ only in their last part, such as "Slogan A" and "Slogan B"; else none."""
+    plain = {plain_name(name): name for name in names}
+    found = [
+        [plain[first], plain[stem + two]]
+        for first in plain
+        for one, two in _LAST
+        if first.endswith(one) and (stem := first[: -len(one)]) and stem + two in plain
+    ]
+    return found[0] if len(found) == 1 else []
 
 
 def _less_plain(
@@ -386,11 +423,14 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     """The columns of a table of texts that hold judgements by what stands in them; answers of votes in other words."""
     if found.role is VOTES:
         return _vote_answers(found)
+    if found.role is WINS:
+        return replace(found, texts_compared=_are_texts(found))
     if found.role is not TEXTS or kind == "pairs":
         return found
     open_ = [name for name in found.rest if name not in uses]
     marked = {name: name[6:] for name in open_ if name.lower().startswith("score.")}
     rated = [name for name in open_ if found.profiles[name].is_score and not NO_JUDGEMENT.search(plain_name(name))]
+    rated = [name for name in rated if not NO_SCORE.search(plain_name(name))]
     halves = [name for name in open_ if found.profiles[name].is_half_score]
     halves = [name for name in halves if not NO_JUDGEMENT.search(plain_name(name))]
     alike = [name for name in rated if found.profiles[name].has_decimals]
@@ -407,7 +447,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
             scores[name] = _aspect(name, scores.values())
             low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
             steps = "whole numbers" if found.profiles[name].is_score else "half steps"
-            reasons[name] = f"{steps} from {low:g} to {high:g}"
+            words = "words of a scale, read as numbers" if found.profiles[name].scale else steps
+            reasons[name] = f"{words} from {low:g} to {high:g}"
     if kind in _LABELLED or (kind is None and not scores):
         if "label" not in columns and len(labelled) == 1:
             columns["label"] = labelled[0]
@@ -426,10 +467,14 @@ def _aspect(name: str, others: Iterable[str]) -> str:
     return name.strip() if short in others else short
 
 
+def _are_texts(found: Matched) -> bool:
+    """Whether the sides of votes are texts, not ids."""
+    sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
+    return all(side.words >= 2.5 for side in sides)
+
+
 def _vote_answers(found: Matched) -> Matched:
     """Sides that are texts, and answers 1 and 2 for the first and the second."""
-    sides = [found.profiles[found.columns[side]] for side in ("item_id", "other_id")]
-    texts = all(side.length >= 25 and side.words >= 4 for side in sides)
     said = found.profiles[found.columns["value"]].values
     usual = {"1": "1", "2": "0", "3": "0.5", "0": "0.5"}
     votes = usual if "2" in said and said <= usual.keys() else dict(found.votes)
@@ -440,4 +485,4 @@ def _vote_answers(found: Matched) -> Matched:
         reasons[found.columns["value"]] = "1 is the first and 2 the second" + (
             ", else a tie" if said - {"1", "2"} else ""
         )
-    return replace(found, texts_compared=texts, votes=votes, reasons=reasons)
+    return replace(found, texts_compared=_are_texts(found), votes=votes, reasons=reasons)

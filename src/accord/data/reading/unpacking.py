@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from accord.data.reading.profiles import score_of
 from accord.data.reading.separators import Dialect, cells_of, dialect_of, encoding_of
 from accord.data.reading.sources import as_text
 from accord.errors import InputError
@@ -37,6 +38,7 @@ READABLE = (
 _MOST_UNPACKED = 8 << 30  # bytes, of one import
 _MOST_IN_SHEETS = 1 << 30
 _CHUNK = 1 << 20
+_LONGEST_NAME = 60  # characters, of a column in a second line of names
 _HEADER_ROWS = 20  # of a sheet, among which the line of column names is looked for
 _HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$|not-exported\.txt$)")
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
@@ -161,6 +163,10 @@ def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | 
     if head and {"respondent id", "collector id"} <= {cell.strip().lower() for cell in head[0]} and len(head) > 1:
         opened.notes.append(f"{name} has the two header lines of SurveyMonkey; both name the columns")
         return _rewritten(utf8, folder, dialect, drop=(1,), names=_joined_names(head[0], head[1]))
+    names = _names_in_two_rows(*head)
+    if names is not None:
+        opened.notes.append(f"the column names of {name} stand in two lines; both are read")
+        return _rewritten(utf8, folder, dialect, drop=(1,), names=names)
     if suffix == ".txt":
         return _rewritten(utf8, folder, dialect)
     if dialect.separator != usual:
@@ -247,6 +253,35 @@ def _joined_names(first: list[str], second: list[str]) -> list[str]:
     return names
 
 
+def _names_in_two_rows(*rows: Sequence[str]) -> list[str] | None:
+    """Column names of which the first line has a heading over several columns: ``heading: name``; else ``None``.
+
+    The second line names every column that the first leaves empty, in words, and the third has numbers there.
+
+    Examples
+    --------
+    >>> _names_in_two_rows(["Review", "Guide", ""], ["", "kind", "clear"], ["A fine day.", "4", "5"])
+    ['Review', 'Guide: kind', 'Guide: clear']
+    """
+    if len(rows) < 3:
+        return None
+    first, second, third = ([cell.strip() for cell in row] for row in rows)
+    if not len(first) == len(second) == len(third) or not first[0] or all(first):
+        return None
+    named = [place for place, cell in enumerate(second) if cell]
+    if not all(one or two for one, two in zip(first, second, strict=True)):
+        return None
+    if any(score_of(second[place]) is not None or len(second[place]) > _LONGEST_NAME for place in named):
+        return None
+    if any(score_of(third[place]) is None for place in named):
+        return None
+    names, heading = [], ""
+    for one, two in zip(first, second, strict=True):
+        heading = one or heading
+        names.append(f"{heading}: {two}" if two else heading)
+    return names if len(set(names)) == len(names) else None
+
+
 # -- spreadsheets ------------------------------------------------------------------------------------------------
 
 
@@ -258,7 +293,9 @@ def _sheets(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[tup
     _check_size(path, name)
     try:
         book = CalamineWorkbook.from_path(str(path))
-        sheets = {title: book.get_sheet_by_name(title).to_python() for title in book.sheet_names}
+        sheets = {
+            title: _merged(book.get_sheet_by_name(title), f"{name} [{title}]", opened) for title in book.sheet_names
+        }
     except (CalamineError, OSError, ValueError) as error:
         raise InputError(f"{name} is not readable as a spreadsheet: {error}. Save it again, or as CSV.") from None
     filled = {title: rows for title, rows in sheets.items() if any(any(map(_cell, row)) for row in rows)}
@@ -268,6 +305,23 @@ def _sheets(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[tup
         out = folder / f"{place}.csv"
         _write_sheet(rows, out, f"{name} [{title}]" if len(filled) > 1 else name, opened)
         yield out, f"{name} [{title}]" if len(filled) > 1 else name
+
+
+def _merged(sheet: Any, name: str, opened: Opened) -> list[list[Any]]:
+    """The cells of a sheet; below the names, each part of a merged cell holds what the whole does."""
+    rows: list[list[Any]] = sheet.to_python()
+    top, left = sheet.start or (0, 0)  # what is empty above and beside is not in the rows
+    n_filled = 0
+    for (first, begin), (last, end) in getattr(sheet, "merged_cell_ranges", None) or ():
+        if last == first or first - top < 0 or last - top >= len(rows):  # side by side: names, which are joined
+            continue
+        value = rows[first - top][begin - left]
+        for row in rows[first - top : last - top + 1]:
+            row[begin - left : end - left + 1] = [value] * (end - begin + 1)
+        n_filled += 1
+    if n_filled:
+        opened.notes.append(f"each row of a merged cell of {name} has its value ({n_filled:,} merged cells)")
+    return rows
 
 
 def _check_size(path: Path, name: str) -> None:
@@ -289,10 +343,13 @@ def _write_sheet(rows: list[list[Any]], out: Path, name: str, opened: Opened) ->
     if any(widths[:head]):
         opened.notes.append(f"the column names of {name} stand in line {head + 1}; what is above them is not read")
     used = [place for place in range(len(cells[head])) if any(row[place] for row in cells[head:])]
+    names = _names_in_two_rows(*([row[place] for place in used] for row in (cells[head : head + 3])))
+    if names is not None:
+        opened.notes.append(f"the column names of {name} stand in two lines; both are read")
     with out.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        table.writerow([cells[head][place].strip() or f"column {place + 1}" for place in used])
-        for row in cells[head + 1 :]:
+        table.writerow(names or [cells[head][place].strip() or f"column {place + 1}" for place in used])
+        for row in cells[head + (1 if names is None else 2) :]:
             if any(row):
                 table.writerow([row[place] for place in used])
 

@@ -1,5 +1,6 @@
 """Rows that say several things at once: texts beside their votes, quotes beside their texts, a form's answers."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +21,12 @@ __all__ = ["read_answers", "read_quotes", "scores_as_numbers", "with_made_ids", 
 _LONGEST_ID = 40  # characters of what stands in brackets that are an id as they are
 
 
-def scores_as_numbers(column: pa.Array) -> pa.Array:
-    """Scores in words and signs ("4 - good", "★★★") as numbers; what is no score stays as it is."""
+def scores_as_numbers(column: pa.Array, words: Mapping[str, float]) -> pa.Array:
+    """Scores in words and signs ("4 - good", "★★★", "agree") as numbers; what is no score stays as it is."""
     coded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     numbers = []
     for cell in coded.dictionary.to_pylist():
-        score = score_of(cell)
+        score = score_of(cell, words)
         numbers.append(cell if score is None else f"{score:g}")
     return pc.take(pa.array(numbers, pa.string()), coded.indices)
 
@@ -46,7 +47,13 @@ def with_made_ids(block: Block) -> Block:
 def with_sides_as_items(reading: "Reading", block: Block) -> Block:
     """Votes between texts as votes between their ids; the texts become items."""
     sides = {"item_id": block.texts("item_id"), "other_id": block.texts("other_id")}
-    ids = {side: [None if text is None else text_id(text.strip()) for text in texts] for side, texts in sides.items()}
+
+    def named(text: str) -> str:
+        """The id of a text: a short one names itself, unless a table of texts brought it."""
+        made = text_id(text)
+        return made if made in reading.places or len(text) > _LONGEST_ID else text
+
+    ids = {side: [None if text is None else named(text.strip()) for text in texts] for side, texts in sides.items()}
     fresh: dict[str, str] = {}
     for side, names in ids.items():
         for name, text in zip(names, sides[side], strict=True):
@@ -116,7 +123,7 @@ def read_answers(reading: "Reading", block: Block) -> None:
         if item not in reading.places:
             reading.places[item], reading.texts[item] = len(reading.places), part
             reading.items.append(with_schema({"item_id": [item], "text": [part]}, ITEMS))
-        answers = scores_as_numbers(block.raw(name)) if scored else block.raw(name)
+        answers = scores_as_numbers(block.raw(name), matched.words_of(name)) if scored else block.raw(name)
         given = answers.is_valid().to_numpy(zero_copy_only=False)
         if scored:
             reading.check_scores(block, answers, given)

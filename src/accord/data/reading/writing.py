@@ -14,7 +14,7 @@ from pandas.api.types import is_numeric_dtype
 from accord.data.project import Project
 from accord.data.reading.spreadsheets import disarmed
 
-__all__ = ["Judged", "answered", "judged_texts", "plain_rows", "write_csv", "write_lines"]
+__all__ = ["Judged", "answered", "judged_texts", "plain_rows", "vote_confidence", "write_csv", "write_lines"]
 
 
 @dataclass
@@ -56,6 +56,29 @@ def judged_texts(project: Project) -> dict[str, Judged]:
         if judged is not None and row["kind"] in kinds:
             getattr(judged, kinds[row["kind"]]).append(row)
     return texts
+
+
+def vote_confidence(project: Project) -> Callable[[dict[str, Any]], float]:
+    """How sure the votes on a pair are of one vote's answer: (n for it + 1)/(n + 2), a tie being half a vote for each.
+
+    It is what the votes say after a uniform prior; a vote that most others contradict is below one half.
+    """
+    counts: dict[tuple[str, str], float] = {}
+    for row in answered(plain_rows(project, "judgements")):
+        if row["kind"] == "pair":
+            value, weight = float(row["value"]), 1.0 if row["weight"] is None else row["weight"]
+            for pair, part in (
+                ((row["item_id"], row["other_id"]), value),
+                ((row["other_id"], row["item_id"]), 1 - value),
+            ):
+                counts[pair] = counts.get(pair, 0.0) + weight * part
+
+    def confidence(row: dict[str, Any]) -> float:
+        ahead, behind = counts[row["item_id"], row["other_id"]], counts[row["other_id"], row["item_id"]]
+        p = (ahead + 1.0) / (ahead + behind + 2.0)
+        return p if float(row["value"]) >= 0.5 else 1.0 - p
+
+    return confidence
 
 
 def write_lines(path: Path, records: Iterable[Any], *, ascii_only: bool = False) -> int:

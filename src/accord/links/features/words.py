@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 from accord.data.columns import text_column, unique_ids
 from accord.data.links import Links
 from accord.data.project import ITEMS
-from accord.data.tables import as_frame, require_columns
+from accord.data.tables import as_frame, is_table, require_columns, texts_as_table
 from accord.engines.numerics import spread
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -131,25 +131,34 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
     Parameters
     ----------
     X : table or array
-        A table with ``item_id`` and ``text``, a table with ``item_id`` and columns of numbers (other columns of items,
-        such as ``author_id`` or ``label``, are no features), a table with ``item_id`` alone where there are links, or
-        features of shape (n_texts, n_features) together with ``ids``.
-    links : Links, optional
+        A table with ``item_id`` and ``text``, texts alone (with ``ids`` where there are links), a table with
+        ``item_id`` and columns of numbers (other columns of items, such as ``author_id`` or ``label``, are no
+        features), a table with ``item_id`` alone where there are links, or features of shape (n_texts, n_features)
+        together with ``ids``.
+    links : Links, or table with ``src_id`` and ``dst_id``, optional
         A link of weight 0 is no link.
     groups : array of shape (n_texts,), optional
         The debate or thread of each text; the column ``group_id`` of a table by default, else every text is its own.
     ids : array of shape (n_texts,), optional
     """
+    if is_table(links):
+        links = Links.from_table(links)
     if links is not None and not isinstance(links, Links):
-        raise InputError(f"links must be a Links record; got {type(links).__name__}. Make one with Links.from_table.")
-    names = None
+        raise InputError(
+            f"links must be a Links record or a table with src_id and dst_id; got {type(links).__name__}. "
+            "Make one with Links.from_table."
+        )
+    X, names = texts_as_table(X), None
     if sp.issparse(X) or isinstance(X, np.ndarray):
         if ids is None:
             raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
         content = _features(X)
     else:
         frame = as_frame(X)
-        require_columns(frame, ["item_id"], what="texts")
+        if "item_id" not in frame and ids is None and links is None:
+            ids = np.arange(len(frame)).astype(str)
+        if ids is None:
+            require_columns(frame, ["item_id"], what="texts")
         ids = frame["item_id"].to_numpy(object) if ids is None else ids
         groups = frame["group_id"].to_numpy(object) if groups is None and "group_id" in frame else groups
         if "text" in frame:

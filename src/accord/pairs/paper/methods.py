@@ -136,7 +136,7 @@ def _pagerank(fold: Fold, votes: Comparisons) -> Answers:
 
 
 def _svm(fold: Fold, votes: Comparisons) -> Answers:
-    p, _ = answers_of_pairs(PairSupportVectorClassifier(max_pairs=2000), fold, votes)
+    p, _ = answers_of_pairs(PairSupportVectorClassifier(), fold, votes)
     return p, _fit(ScoreRegressionRanker(scores="pagerank"), votes).score_items(fold.test_items)
 
 
@@ -151,6 +151,6 @@ BASELINES: dict[str, Callable[[Fold, Comparisons], Answers]] = {
     "logistic_diff": lambda fold, votes: answers(_fit(LogisticDifferenceRanker(), votes), fold),
     "pl_svr": lambda fold, votes: answers(_fit(ScoreRegressionRanker(), votes), fold),
     "svm": _svm,
-    "gpc": lambda fold, votes: answers_of_pairs(PairGaussianProcessClassifier(max_pairs=600), fold, votes),
+    "gpc": lambda fold, votes: answers_of_pairs(PairGaussianProcessClassifier(), fold, votes),
     "pagerank": _pagerank,
 }

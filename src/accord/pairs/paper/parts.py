@@ -106,11 +106,11 @@ PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),
     "crowd": Part(1, _crowd_rows),
     "active": Part(4, lambda fold, _: active_results(fold)),
-    "regression": Part(4, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
+    "regression": Part(1, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
     "scaling": Part(32, scaling_results),
     "published": Part(8, published_results),
-    "classifiers": Part(8, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
-    "features": Part(4, _feature_rows),
+    "classifiers": Part(1, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
+    "features": Part(1, _feature_rows),
 }
 QUICK_PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),

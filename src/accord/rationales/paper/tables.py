@@ -57,7 +57,8 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     Parameters
     ----------
     quick : bool
-        Two rotations, three sizes and fixed strengths instead of nine rotations, ten sizes and inner folds.
+        Two rotations, three sizes and fixed strengths instead of nine rotations, ten sizes and inner folds; ablation
+        and asking in the first rotation alone.
     progress : callable
     workers : int
         Processes.
@@ -68,21 +69,23 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     ablated = [size for size in _ABLATION_SIZES if size in sizes]
     n = len(rotations) + 2
     progress("rationales: learning curves", 0, n)
-    work = ((corpus, rotation, sizes, ablated, _FIXED if quick else None) for rotation in rotations)
+    whole = rotations[:1] if quick else rotations  # those with ablation and asking
+    work = ((corpus, rotation, sizes, ablated, _FIXED if quick else None, rotation in whole) for rotation in rotations)
     results = []
     for result in run_each(_rotation, work, n_jobs=workers):
         results.append(result)
         progress("rationales: learning curves", len(results), n)
     most = 400 if quick else 1600
     model = fit_most(corpus, _FIXED, size=most)
-    rows = [*_curve_rows(corpus, rotations, sizes, results), *_ablation_rows(results, ablated)]
+    asked = results[: len(whole)]
+    rows = [*_curve_rows(corpus, rotations, sizes, results), *_ablation_rows(asked, ablated)]
     rows += phi_table(corpus, _FIXED, size=200 if quick else 1000)
-    rows += likelihood_table(corpus, _FIXED, rotations[:1] if quick else rotations, size=200 if quick else 800)
+    rows += likelihood_table(corpus, _FIXED, whole, size=200 if quick else 800)
     rows += style_table(corpus, reviews, model)
     progress("rationales: predicted highlights", n - 1, n)
     rows += eraser_table(corpus, reviews, model, size=most)
     rows += [
-        mean_row("ask", f"{name}@{count}", "accuracy", [result["ask"][name][count] for result in results])
+        mean_row("ask", f"{name}@{count}", "accuracy", [result["ask"][name][count] for result in asked])
         for name in ("ask", "random")
         for count in ASK_COUNTS
     ]
@@ -96,9 +99,12 @@ def _rotation(
     sizes: Sequence[int],
     ablated: Sequence[int],
     fixed: Mapping[str, Any] | None,
+    whole: bool,
 ) -> dict[str, Any]:
-    """Everything that belongs to one rotation of the folds."""
+    """Everything that belongs to one rotation of the folds, or its learning curves alone."""
     right = rotation_curve(corpus, rotation, sizes, fixed=fixed)
+    if not whole:
+        return {"right": right}
     return {
         "right": right,
         "ablation": {size: _ablation(corpus, rotation, size, right, fixed is None) for size in ablated},

@@ -14,12 +14,14 @@ from accord.data.formats.registry import format_names
 from accord.data.tables import plain
 from accord.errors import InputError
 from accord.store import judgements as kept
+from accord.store import projects
 from accord.store.questions import count_open
-from accord.store.scores import get_failure, get_scores, result_rows, results_of
+from accord.store.scores import get_failure, get_scores, put_evaluation, put_reasons, result_rows, results_of
 from accord.studio.context import Key, Owner, Reading, Studio, Viewer
 from accord.studio.limited import FailedError, Limits, run
-from accord.studio.limited_work import evaluate_project
+from accord.studio.limited_work import evaluate_project, explain_text
 from accord.studio.pages.evaluation import evaluation_fragment
+from accord.workflows.collecting.reasons import asked
 from accord.workflows.exchange import project_of
 from accord.workflows.export import FORMATS, export_as
 
@@ -76,8 +78,11 @@ class EvaluationAnswer(BaseModel):
 
     sentence: str
     notes: list[str]
+    n: int  # of what, says ``unit``
+    unit: str
     rows: list[dict[str, Any]]
     curve: list[dict[str, Any]]
+    calibration: list[dict[str, Any]]  # how sure the model said it was, and how often it was right
     html: str  # the same as a piece of a page
 
 
@@ -97,13 +102,16 @@ async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
             found = run(evaluate_project, project, limits=_EVALUATING)
         except FailedError as error:
             raise InputError(f"the project could not be evaluated: {error}") from None
-        return EvaluationAnswer(
-            sentence=found.sentence,
-            notes=list(found.notes),
-            rows=plain(found.rows.to_dict("records")),
-            curve=plain(found.curve.to_dict("records")),
-            html=evaluation_fragment(found),
-        )
+        tables = {name: plain(getattr(found, name).to_dict("records")) for name in ("rows", "curve", "calibration")}
+        result = {
+            "sentence": found.sentence,
+            "notes": list(found.notes),
+            "n": found.n_judgements,
+            "unit": found.unit,
+            **tables,
+        }
+        moment = studio.writer.write(lambda connection: put_evaluation(connection, access.project.id, result))
+        return EvaluationAnswer(**result, html=evaluation_fragment(access.project.id, moment, result))
 
     return await studio.evaluating.run(work)
 
@@ -158,6 +166,33 @@ def result_of(key: Key, access: Reading, studio: Studio) -> dict[str, Any]:
     if key not in found:
         raise HTTPException(404, "the model has not said anything about this text yet.")
     return found[key]
+
+
+_EXPLAINING = Limits(
+    seconds=120.0, megabytes=1536, cure="Use 'accord export' and 'accord explain' on the command line.", nice=5
+)
+
+
+@router.post("/results/{key}/reasons", responses={401: {}, 403: {}, 404: {}})
+async def explain(key: Key, access: Reading, studio: Studio) -> dict[str, Any]:
+    """What the model says of one text, with the reasons for it; they are kept until the next refit."""
+
+    def work() -> dict[str, Any]:
+        said = result_of(key, access, studio)
+        if said.get("reasons"):
+            return said
+        with studio.database.read() as connection:
+            item = projects.get_item(connection, access.project.id, key)
+            assert item is not None  # something is said of it
+            one = asked(connection, access.project, item)
+        try:
+            found = run(explain_text, one, limits=_EXPLAINING)
+        except FailedError as error:
+            raise InputError(f"the reasons could not be found: {error}") from None
+        studio.writer.write(lambda connection: put_reasons(connection, access.project.id, key, one.version, found))
+        return {**said, **found}
+
+    return await studio.explaining.run(work)
 
 
 def _export_name(form: Annotated[str, Query(alias="format", max_length=40)] = "csv") -> str:

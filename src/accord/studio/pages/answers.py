@@ -14,6 +14,7 @@ from accord.store.judgements import Wanted
 from accord.studio.api.judge import Given, Listed, listed
 from accord.studio.context import Access, Judge, Owner, Studio
 from accord.studio.pages.rendering import render
+from accord.workflows.collecting.mix import REASONS
 
 __all__ = ["router", "said"]
 
@@ -74,6 +75,7 @@ def _page(request: Request, access: Access, found: Sequence[Listed], *, here: st
             "texts": row.texts,
             "said": said(row.given, [text.key for text in row.texts]),
             "way": row.strategy or "",
+            "why": REASONS.get(row.strategy or "", ""),
             "undone": row.undone,
             "edit": f"comment={row.texts[0].key}" if access.project.kind == "threads" else f"edit={row.request_id}",
         }

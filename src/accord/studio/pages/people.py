@@ -58,7 +58,43 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         overall=overall,
         pace=scores.result.get("quality", {}).get("pace", []) if scores else [],
         quota=access.project.settings.get("quota"),
+        judges=_judges(scores.result.get("judges") if scores else None),
     )
+
+
+def _judges(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What is said of judges; every figure with its interval."""
+    if not found:
+        return None
+    pairs = [
+        {**row, "share": _number(row["share"], row["share_low"], row["share_high"])} for row in found.get("pairs", [])
+    ]
+    tables = [
+        {
+            **table,
+            "judges": [
+                {
+                    **row,
+                    "agreement": _percent(row["agreement"], row["low"], row["high"], row["n_shared"]),
+                    "bias": _number(row.get("bias"), row.get("bias_low"), row.get("bias_high"), signed=True),
+                    "scale": _number(row.get("scale"), row.get("scale_low"), row.get("scale_high")),
+                }
+                for row in table["judges"]
+            ],
+            "confusion": [
+                {**row, "share": _number(row["probability"], row["low"], row["high"])} for row in table["confusion"]
+            ],
+        }
+        for table in found.get("tables", [])
+    ]
+    return {**found, "pairs": pairs, "tables": tables}
+
+
+def _number(value: float | None, low: float | None, high: float | None, *, signed: bool = False) -> str:
+    if value is None or low is None or high is None:
+        return "–"
+    form = "+.2f" if signed else ".2f"
+    return f"{value:{form}} ({low:{form}} to {high:{form}})"
 
 
 def _percent(share: float | None, low: float | None, high: float | None, n: int) -> str:

@@ -12,12 +12,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup, escape
 
+from accord.evaluation.agreement import wilson
 from accord.store import projects
-from accord.store.scores import Scores, get_scores, result_rows
+from accord.store.scores import Scores, get_evaluation, get_scores, result_rows
 from accord.studio.context import Access, Reading, Studio
 from accord.studio.pages.rendering import WAITING, ago, render
 
-__all__ = ["forest", "graph", "matrix", "progress", "router"]
+__all__ = ["calibration", "forest", "graph", "matrix", "progress", "router"]
 
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
@@ -27,8 +28,9 @@ _MOST_ROWS, _MOST_PEOPLE, _MOST_TEXTS = 40, 12, 40
 
 def _svg(width: int, height: int, told: str, *parts: str) -> Markup:
     """A drawing with the sentence that screen readers say."""
+    shape = "picture narrow" if width < 450 else "picture"
     return Markup(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox="0 0 {width} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{shape}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(told)}" font-family="system-ui, sans-serif" font-size="12" fill="currentColor">'
         f"<title>{escape(told)}</title>{''.join(parts)}</svg>"
     )
@@ -153,6 +155,41 @@ def graph(nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[int]], n_part
     return _svg(440, 430, told, *parts)
 
 
+def calibration(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """How often the model was right by how sure it was, with 95 % intervals; on the dashed line both are the same."""
+    least = math.floor(10 * min(min(row["predicted"], row["right"]) for row in rows)) / 10
+
+    def x(share: float) -> float:
+        return 70 + 340 * (share - least) / (1.0 - least)
+
+    def y(share: float) -> float:
+        return 290 - 260 * (max(share, least) - least) / (1.0 - least)
+
+    parts = [
+        _line(70, 290, 410, 290),
+        _line(70, 30, 70, 290),
+        _line(70, 290, 410, 30, more='stroke-dasharray="5 4"', soft=0.6),
+        _text(240, 330, "how sure the model said it was", anchor="middle"),
+        _text(6, 16, "how often it was right"),
+    ]
+    for tick in (least, (1.0 + least) / 2, 1.0):
+        parts += [
+            _text(x(tick), 308, f"{100 * tick:.0f} %", anchor="middle"),
+            _text(64, y(tick) + 4, f"{100 * tick:.0f} %", anchor="end"),
+        ]
+    for row in rows:
+        low, high = wilson(row["right"], int(row["n"]))
+        across, up = x(row["predicted"]), y(row["right"])
+        parts.append(
+            f'<line x1="{across:.1f}" y1="{y(low):.1f}" x2="{across:.1f}" y2="{y(high):.1f}" stroke="{_BLUE}" '
+            f'stroke-width="5" stroke-opacity="0.4"/><circle cx="{across:.1f}" cy="{up:.1f}" r="5" fill="{_BLUE}"/>'
+        )
+    told = "How sure the model said it was, and how often it was right: " + "; ".join(
+        f"{100 * row['predicted']:.0f} % sure, right in {100 * row['right']:.0f} % of {row['n']:,}" for row in rows
+    )
+    return _svg(430, 338, f"{told}.", *parts)
+
+
 def _drawn(
     access: Access, scores: Scores, rows: Sequence[Any], texts: Mapping[int, Any], n_texts: int
 ) -> dict[str, Any]:
@@ -181,7 +218,12 @@ def _pictures(access: Access, studio: Studio) -> tuple[dict[str, Any], Scores | 
         rows = result_rows(connection, access.project.id, limit=_MOST_ROWS) if scores else []
         texts = projects.items_by_key(connection, access.project.id, [row["key"] for row in rows if row.get("key")])
         n_texts = projects.count_rows(connection, [access.project.id])[access.project.id][0]
-    return ({} if scores is None else _drawn(access, scores, rows, texts, n_texts)), scores
+        evaluated = get_evaluation(connection, access.project.id)
+    found = {} if scores is None else _drawn(access, scores, rows, texts, n_texts)
+    if evaluated is not None:
+        title = f"Is the model as sure as it is right? Evaluated {ago(evaluated[0])}"
+        found["calibration"] = (title, calibration(evaluated[1]["calibration"]))
+    return found, scores
 
 
 @router.get("/pictures")

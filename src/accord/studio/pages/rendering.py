@@ -14,7 +14,18 @@ from accord.data.formats.registry import format_names, format_of
 from accord.store.scores import Failure
 from accord.studio.context import Access, Visitor, studio_of
 
-__all__ = ["WAITING", "ago", "failure_sentence", "fragment", "interval_svg", "pager", "render", "share_svg", "titles"]
+__all__ = [
+    "WAITING",
+    "ago",
+    "failure_sentence",
+    "fragment",
+    "interval_svg",
+    "listed",
+    "pager",
+    "render",
+    "share_svg",
+    "titles",
+]
 
 _ENVIRONMENT = Environment(
     loader=PackageLoader("accord.studio", "templates"),
@@ -23,6 +34,17 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+
+_LISTED = 240  # characters of a text in a list: its page has all of them
+
+
+def listed(text: str) -> str:
+    """A text as lists show it."""
+    return text if len(text) <= _LISTED else f"{text[: _LISTED - 1].rstrip()}…"
+
+
+_ENVIRONMENT.filters["listed"] = listed
 
 
 def fragment(template: str, **context: Any) -> str:

@@ -1,5 +1,6 @@
 """The pages that show what the judgements say: ranking, results, texts."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -13,7 +14,16 @@ from accord.store.database import Connection
 from accord.store.projects import StoredItem
 from accord.store.scores import get_failure, get_scores, result_rows, results_of
 from accord.studio.context import Access, Key, Reading, Studio, Viewer
-from accord.studio.pages.rendering import WAITING, ago, failure_sentence, interval_svg, pager, render, share_svg
+from accord.studio.pages.rendering import (
+    WAITING,
+    ago,
+    failure_sentence,
+    interval_svg,
+    listed,
+    pager,
+    render,
+    share_svg,
+)
 from accord.workflows.rank import stability_sentences
 
 __all__ = ["router"]
@@ -46,7 +56,7 @@ def results(request: Request, access: Reading, studio: Studio, offset: Offset = 
         return _ranking(request, access, shown, texts, summary, common)
     columns, cells = _table(access.project.kind, list(access.project.settings.get("aspects", [])), shown)
     common["rows"] = [
-        {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row), "cells": line}
+        {"key": row["key"], "pieces": _marked_title(texts.get(row["key"]), row, listed), "cells": line}
         for row, line in zip(shown, cells, strict=True)
     ]
     return render(request, "results.html", access=access, here="results", columns=columns, **common)
@@ -80,10 +90,12 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f} %"
 
 
-def _marked_title(item: StoredItem | None, row: dict[str, Any]) -> list[tuple[str, bool]]:
-    """The text, with the words marked that the model would highlight."""
-    text = _title(item, row)
-    return _pieces(text, [(a, b) for a, b, _ in row.get("highlights") or [] if 0 <= a < b <= len(text)])
+def _marked_title(
+    item: StoredItem | None, row: dict[str, Any], shown: Callable[[str], str] = str
+) -> list[tuple[str, bool]]:
+    """The text, or what is shown of it, with the words marked that the model would highlight."""
+    text = shown(_title(item, row))
+    return _pieces(text, [(a, min(b, len(text))) for a, b, _ in row.get("highlights") or [] if 0 <= a < len(text)])
 
 
 def _title(item: StoredItem | None, row: dict[str, Any]) -> str:
@@ -189,7 +201,9 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         pieces=_pieces(item.text, [(j["start"], j["end"]) for j in judged if j["start"] is not None]),
         facts=_facts(said) if said else [],
         reasons=_reasons(said) if said else [],
+        why=_why(access.project.kind, said) if said else None,
         given=bool(said and said.get("given")),
+        highlights=_marked_title(item, said) if said and said.get("highlights") else [],
         judgements=judged,
         neighbours=neighbours,
     )
@@ -203,11 +217,15 @@ _FACTS = {
 }
 
 
+_NO_FACTS = {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "given"}
+
+
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {
         name: _cell(value)
         for name, value in row.items()
-        if name not in {"key", "item_id", "text", "highlights", "reasons", "given"} and not name.startswith("p.")
+        if name not in {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "given"}
+        and not name.startswith("p.")
     }
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
@@ -220,6 +238,22 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         facts[aspect] = _score(found)
     facts.pop("aspects", None)
     return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
+
+
+def _why(kind: str, row: dict[str, Any]) -> str | None:
+    """What the reasons are reasons for; ``None`` where the model has not been asked for them yet."""
+    if "reasons" not in row:
+        return None
+    if not row["reasons"]:
+        return "The model has no reason to give for this text."
+    leans = row.get("reasons_for")
+    if kind == "pairs":
+        return "What moves the score of this text up (for) or down (against)."
+    if kind == "aspects" or not leans:
+        return "What speaks for the scores that the model gives, and against them."
+    if row.get("given"):
+        return f"People said {row.get('label')}. By itself the model leans to {leans}, and this is why."
+    return f"Why the model says {leans}: what speaks for it and against it."
 
 
 _REASONS = {

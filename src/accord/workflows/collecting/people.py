@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from accord.data.project import Project
+from accord.evaluation.agreement import wilson
 
 __all__ = ["Annotator", "annotators"]
 
@@ -33,13 +34,6 @@ class Annotator:
     left_high: float | None
     median_ms: float | None
     fast_share: float | None
-
-
-def wilson(share: float, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """The Wilson interval of a share seen in ``n`` trials."""
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return float(centre - half), float(centre + half)
 
 
 def annotators(project: Project) -> list[Annotator]:

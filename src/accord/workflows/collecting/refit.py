@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -20,18 +20,28 @@ from accord.store import connections, judgements, projects, questions, scores
 from accord.store.database import Database
 from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
+from accord.workflows.ask import askable, informative_texts
+from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.collecting.large import Parts, parts
-from accord.workflows.collecting.mix import PairMix
+from accord.workflows.collecting.mix import PairMix, TextMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.collecting.quality import quality, settled, started_questions
-from accord.workflows.collecting.reasons import with_reasons
+from accord.workflows.collecting.reasons import kept, with_reasons
 from accord.workflows.exchange import project_of
+from accord.workflows.judged import disputed, learning_project, people_only
 from accord.workflows.kinds import task_of
 
 __all__ = ["DEFAULT_MIX", "Fitted", "Refit", "refit"]
 
 # Shares of the ways in which the next question is chosen; a project's settings may hold another mix.
-DEFAULT_MIX: Mapping[str, float] = {"informative": 0.65, "coverage": 0.17, "random": 0.15, "repeat": 0.03}
+# ``judges`` asks people what judges answer differently; where there are no such questions the others share its part.
+DEFAULT_MIX: Mapping[str, float] = {
+    "informative": 0.65,
+    "coverage": 0.17,
+    "random": 0.15,
+    "repeat": 0.03,
+    "judges": 0.15,
+}
 
 # The queue holds twice as many questions as were answered since the last refit, within these bounds.
 _FEWEST, _MOST = 120, 2_000
@@ -82,17 +92,24 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     n_judgements = project.counts["judgements"]
     judged, project = project, settled(project)
     fitted, is_warm = None, False
+    learnt, asked = learning_project(project), disputed(project)
+    if project.kind != "pairs":  # the model of pairs learns from people's votes by itself
+        project = people_only(project)
     part = parts(project)
     try:
-        fitted, is_warm = _fit(part, last)
+        fitted, is_warm = _fit(part, last, learnt)
         frame, summary = _results(fitted.model, part)
     except InputError as error:
         # Too few judgements, or of one kind only: the page says so, and asking goes on.
         frame, summary = pd.DataFrame(), {"waiting": str(error)}
-    people = [asdict(person) for person in annotators(judged)]
+    of_judges, own = judge_summary(judged), people_only(judged, may_be_none=True)
+    people = [asdict(person) for person in annotators(own)]
+    if of_judges is not None:  # what judges have answered may still be asked of people
+        counts = _answers_by_text(own, keys)
     size = min(_MOST, max(_FEWEST, 2 * n_new))
-    queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, size, rng)
+    queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, asked, size, rng)
     packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
+    explained = kept(fitted.model if fitted else None, part.seen)
     seconds = time.perf_counter() - started
     # Nothing is computed while the database is locked for writing.
     version = scores.put_scores(
@@ -101,18 +118,26 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         n_judgements=n_judgements,
         last_judgement=newest,
         seconds=seconds,
-        result={"summary": summary, "people": people, "quality": quality(judged, right)},
+        result={"summary": summary, "people": people, "quality": quality(own, right), "judges": of_judges},
         rows=with_reasons(_rows(frame, keys), fitted.model if fitted else None, part.seen),
     )
     with database.write() as connection:
+        scores.keep_model(connection, project_id, explained, version=version)
         if packed is not None:
             connections.keep_model(connection, project_id, packed, version=str(version))
         questions.refill(connection, project_id, [{**question, "model_version": version} for question in queue])
     return Refit(version, n_judgements, seconds, len(queue), fitted, is_warm)
 
 
-def _fit(part: Parts, last: Fitted | None) -> tuple[Fitted, bool]:
-    """The fitted model, and whether it started from the last one."""
+def _answers_by_text(project: Project, keys: Mapping[str, int]) -> dict[int, int]:
+    """The number of answers about each text, by key."""
+    frame = project.answered()
+    names = pd.concat([frame["item_id"], frame["other_id"]]).dropna()
+    return {keys[str(name)]: int(n) for name, n in names.value_counts().items() if str(name) in keys}
+
+
+def _fit(part: Parts, last: Fitted | None, learnt: Project) -> tuple[Fitted, bool]:
+    """The fitted model, and whether it started from the last one; ``learnt`` has what models of labels learn from."""
     project = part.seen
     ids = project.judgement_table.column("judgement_id")
     present = frozenset(ids.to_pylist())
@@ -124,7 +149,8 @@ def _fit(part: Parts, last: Fitted | None) -> tuple[Fitted, bool]:
             model = update(last.model, project, replace(project, judgement_table=project.judgement_table.filter(mask)))
             if model is not None:
                 return Fitted(model, present, last.n_trained), True
-    model = task_of(project.kind).train(project, part.settings, lambda what, done, total: None)
+    source = project if project.kind == "pairs" else learnt
+    model = task_of(project.kind).train(source, part.settings, lambda what, done, total: None)
     return Fitted(model, present, len(present)), False
 
 
@@ -177,16 +203,17 @@ def _choose(
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
+    asked: Sequence[tuple[str, ...]],
     size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
     mix = {**DEFAULT_MIX, **stored.settings.get("mix", {})}
     if stored.kind == "pairs":
-        queue = _choose_pairs(project, part, model, keys, counts, mix, size, rng)
+        queue = _choose_pairs(project, part, model, keys, counts, asked, mix, size, rng)
     else:
-        queue = _choose_texts(project, model, keys, counts, mix, size, rng)
+        queue = _choose_texts(project, model, keys, asked, mix, size, rng)
     overlap = int(stored.settings.get("overlap") or 0)
-    return _shared(queue, project, keys, overlap) if overlap else queue
+    return _shared(queue, people_only(project, may_be_none=True), keys, overlap) if overlap else queue
 
 
 def _shared(
@@ -212,6 +239,7 @@ def _choose_pairs(
     model: Any,
     keys: Mapping[str, int],
     counts: Mapping[int, int],
+    disputed: Sequence[tuple[str, ...]],
     mix: Mapping[str, float],
     size: int,
     rng: random.Random,
@@ -228,7 +256,8 @@ def _choose_pairs(
         informative = [(keys[str(a)], keys[str(b)]) for a, b in zip(asked["left"], asked["right"], strict=True)]
     columns = (project.judgement_table.column(name).to_pylist() for name in ("kind", "item_id", "other_id"))
     voted = [(keys[a], keys[b]) for kind, a, b in zip(*columns, strict=True) if kind == "pair"]
-    drawn = PairMix(list(groups.values()), counts, informative, voted, mix)
+    divided = [(keys[names[0]], keys[names[1]]) for names in disputed[:size] if len(names) == 2]
+    drawn = PairMix(list(groups.values()), counts, informative, voted, mix, divided)
     if not drawn.n_pairs:
         return []
     queue: list[dict[str, Any]] = []
@@ -250,45 +279,33 @@ def _choose_texts(
     project: Project,
     model: Any,
     keys: Mapping[str, int],
-    counts: Mapping[int, int],
-    mix: Mapping[str, float],
+    disputed: Sequence[tuple[str, ...]],
+    shares: Mapping[str, float],
     size: int,
     rng: random.Random,
 ) -> list[dict[str, Any]]:
-    """Draw texts: those the model is least sure of, those nobody has judged, and some at random."""
-    frame = project.frames()["items"]
-    questions_of_threads = set(frame["group_id"].dropna()) if project.kind == "threads" else set()
-    pool = [keys[name] for name in frame["item_id"] if name not in questions_of_threads]
-    if not pool:
+    """Draw texts: those whose answers tell most, those nobody has judged, and some at random.
+
+    They are drawn among the texts without a judgement while there are any, and then among all. The propensity of a text
+    is its probability among those that were not drawn before it.
+    """
+    found, task = askable(project), task_of(project.kind)
+    if not len(found.ids):
         return []
+    texts = [keys[str(name)] for name in found.ids]
+    free = np.flatnonzero(found.counts == 0)
+    free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    ask = task_of(project.kind).ask
-    if model is not None and ask is not None:
-        try:
-            asked = ask(model, project, size)
-            informative = [keys[str(name)] for name in asked["item_id"]]
-        except InputError:  # nothing is left to ask by the model: coverage and chance remain
+    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31))
+    informative = [keys[name] for name in names]
+    if not informative and model is not None and task.ask is not None:
+        try:  # every text has its label: highlights remain
+            informative = [keys[str(name)] for name in task.ask(model, project, size)["item_id"]]
+        except InputError:
             informative = []
-    unseen = sorted(pool, key=lambda key: (counts.get(key, 0), rng.random()))
-    shares = {
-        "informative": mix["informative"] if informative else 0.0,
-        "coverage": mix["coverage"],
-        "random": mix["random"],
-    }
-    queue: list[dict[str, Any]] = []
-    taken: set[int] = set()
-    sources = {"informative": iter(informative), "coverage": iter(unseen)}
-    while len(queue) < min(size, len(pool)):
-        (way,) = rng.choices(list(shares), list(shares.values()))
-        key = rng.choice(pool) if way == "random" else next(sources[way], None)
-        if key is None:
-            shares[way] = 0.0
-            if not any(shares.values()):
-                break
-            continue
-        if key in taken:
-            continue
-        taken.add(key)
-        propensity = shares["random"] / sum(shares.values()) / len(pool) if way == "random" else None
-        queue.append({"item": key, "other": None, "strategy": way, "propensity": propensity})
-    return queue
+    open_ = {texts[place] for place in free}
+    lists = {"informative": informative, "judges": [keys[names[0]] for names in disputed]}
+    ahead = {way: [key for key in dict.fromkeys(those) if key in open_] for way, those in lists.items()}
+    mix = TextMix([texts[place] for place in free], found.counts[free], found.groups[free], ahead, shares)
+    drawn = [mix.draw(rng) for _ in range(min(size, free.size))]
+    return [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]

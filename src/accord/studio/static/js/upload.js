@@ -26,10 +26,11 @@ function columns(seen) {
     });
     return element("tr", column.use ? {} : { class: "unused" },
       element("th", { scope: "row" }, column.column), element("td", {}, choice),
-      element("td", {}, column.why || "its name"), element("td", {}, column.samples.join(" · ")));
+      element("td", { "data-head": "Because of" }, column.why || "its name"),
+      element("td", { "data-head": "Such as", dir: "auto" }, column.samples.join(" · ")));
   };
   const head = ["Column", "Taken as", "Because of", "Such as"].map((name) => element("th", { scope: "col" }, name));
-  return element("div", { class: "scroll" }, element("table", { class: "columns" },
+  return element("div", { class: "scroll" }, element("table", { class: "stack mapping" },
     element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...seen.columns.map(row))));
 }
 

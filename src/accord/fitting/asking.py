@@ -1,0 +1,156 @@
+"""Which text to ask about: how much one answer tells about the others.
+
+Answers hang together in two ways. Texts with the same words have similar log odds: these are taken as a Gaussian
+process with the words' similarity as covariance, given what was answered so far. And texts that are linked, or stand in
+one thread, pull each other. What an answer tells about the other answers is, in both, their mutual information
+[BKF23]; it is computed from the current posterior, without fitting anything again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cholesky, solve_triangular
+
+from accord.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["Asking", "agreement_information", "label_precision", "pick_texts"]
+
+_VARIANCE = 4.0  # of the log odds of a text of which nothing is known
+_GIVEN_PRECISION = 0.2  # of an answer that was given: p(1 − p) of a text that the model is fairly sure of
+_TARGETS, _LABELLED, _CANDIDATES = 300, 500, 2_000
+_IN_TURN = 64  # texts that are chosen one after the other; more than these follow in the order of the last gains
+_FEWEST = 1e-3  # precision, so that no noise is infinite
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """What is known of the texts that may be asked about.
+
+    Attributes
+    ----------
+    words : sparse array of shape (n_texts, n_words)
+        Rows of length 1, or 0 where a text has no words.
+    precision : array of shape (n_texts,)
+        What an answer tells about the log odds (or rank) behind it, in units of 1 / variance.
+    given, allowed : bool arrays of shape (n_texts,)
+        Texts that are answered, and those that may be asked about where not all may be.
+    ends : int array of shape (n_pairs, 2)
+        Texts that pull each other.
+    shared : array of shape (n_pairs,)
+        What the answers of such two tell about each other, in nats.
+    """
+
+    words: sp.csr_array
+    precision: FloatArray
+    given: BoolArray
+    ends: IntArray
+    shared: FloatArray
+    allowed: BoolArray | None = None
+
+
+def label_precision(p: FloatArray) -> FloatArray:
+    """Precision of a label about its log odds, from probabilities of shape (n_texts, n_labels): p(1 − p) of two."""
+    return np.asarray(0.5 * (1.0 - (p * p).sum(axis=1)))
+
+
+def agreement_information(p: FloatArray, ends: IntArray, equal: FloatArray) -> FloatArray:
+    """What the labels of two texts tell about each other at least, in nats, shape (n_pairs,).
+
+    This is the information in whether the two agree: how far the probability of it, ``equal``, is from what it would be
+    if the two had nothing to do with each other.
+    """
+    apart = np.clip((p[ends[:, 0]] * p[ends[:, 1]]).sum(axis=1), 1e-12, 1.0 - 1e-12)
+    equal = np.clip(equal, 1e-12, 1.0 - 1e-12)
+    told = equal * np.log(equal / apart) + (1.0 - equal) * np.log((1.0 - equal) / (1.0 - apart))
+    return np.maximum(told, 0.0)
+
+
+def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """The ``n`` texts to ask about, best first, and what each tells about the others, in nats.
+
+    Each of the first is chosen as if those before it were answered already. Texts that pull one that was chosen are
+    passed over as long as there are others. Among very many texts some are looked at: a part at random, and those whose
+    answers are least certain or pull the most others.
+    """
+    unknown = np.flatnonzero(~asking.given)
+    free = unknown if asking.allowed is None else unknown[asking.allowed[unknown]]
+    n = min(n, free.size)
+    pulled = np.zeros(len(asking.given))
+    for side in (0, 1):
+        pulled += np.bincount(asking.ends[:, side], weights=asking.shared, minlength=pulled.size)
+    rows = free
+    if free.size > max(_CANDIDATES, 2 * n):
+        best = [
+            free[np.argsort(-score[free], kind="stable")[: _CANDIDATES // 4]] for score in (asking.precision, pulled)
+        ]
+        rows = np.unique(np.concatenate([*best, rng.choice(free, max(_CANDIDATES, 2 * n), replace=False)]))
+    told = _ByWords(asking, rows, unknown, rng)
+    neighbours = _neighbours(asking.ends, len(asking.given))
+    open_, passed = np.ones(rows.size, dtype=bool), np.zeros(rows.size, dtype=bool)
+    place = np.full(len(asking.given), -1)
+    place[rows] = np.arange(rows.size)
+    chosen: list[int] = []
+    gains: list[float] = []
+    for _ in range(min(n, _IN_TURN)):
+        gain = told.gain() + pulled[rows]
+        usable = open_ & ~passed if (open_ & ~passed).any() else open_
+        best_one = int(np.argmax(np.where(usable, gain, -np.inf)))
+        chosen.append(int(rows[best_one]))
+        gains.append(float(gain[best_one]))
+        open_[best_one] = False
+        near = place[neighbours.indices[slice(*neighbours.indptr[rows[best_one] : rows[best_one] + 2])]]
+        passed[near[near >= 0]] = True
+        told.answer(best_one)
+    if n > len(chosen):
+        gain = np.where(open_, told.gain() + pulled[rows], -np.inf)
+        more = np.argsort(-gain, kind="stable")[: n - len(chosen)]
+        chosen, gains = [*chosen, *rows[more].tolist()], [*gains, *gain[more].tolist()]
+    return np.array(chosen, dtype=np.int64), np.array(gains)
+
+
+def _neighbours(ends: IntArray, n: int) -> sp.csr_array:
+    ones = np.ones(2 * len(ends), dtype=np.int8)
+    both = np.concatenate([ends, ends[:, ::-1]])
+    return sp.csr_array((ones, (both[:, 0], both[:, 1])), shape=(n, n))
+
+
+class _ByWords:
+    """What an answer about each candidate tells about other texts that share words with it."""
+
+    def __init__(self, asking: Asking, rows: IntArray, free: IntArray, rng: np.random.Generator) -> None:
+        targets = free if free.size <= _TARGETS else rng.choice(free, _TARGETS, replace=False)
+        given = np.flatnonzero(asking.given)
+        given = given if given.size <= _LABELLED else rng.choice(given, _LABELLED, replace=False)
+        self._share = free.size / max(targets.size, 1)
+        self._own = rows[:, None] == targets
+        words = asking.words
+        self._words = words[rows]
+        here, there = words[given].toarray(), words[targets].toarray()
+        noise = 1.0 / np.maximum(asking.precision, _FEWEST)
+        root = cholesky(_VARIANCE * here @ here.T + np.eye(given.size) / _GIVEN_PRECISION, lower=True)
+        self._seen = solve_triangular(root, _VARIANCE * (self._words @ here.T).T, lower=True)  # (n_given, n_rows)
+        seen = solve_triangular(root, _VARIANCE * here @ there.T, lower=True)  # (n_given, n_targets)
+        self._covariance = _VARIANCE * (self._words @ there.T) - self._seen.T @ seen
+        length = np.asarray(words.multiply(words).sum(axis=1)).ravel()
+        self._variance = _VARIANCE * length[rows] - (self._seen**2).sum(axis=0)
+        self._noise = noise[rows]
+        self._total = _VARIANCE * length[targets] - (seen**2).sum(axis=0) + noise[targets]
+        self._answered = np.zeros((0, rows.size))
+
+    def gain(self) -> FloatArray:
+        """In nats, for all texts without an answer, shape (n_rows,)."""
+        square = self._covariance**2 / ((self._variance + self._noise)[:, None] * self._total)
+        square[self._own] = 0.0  # what an answer tells about its own text helps no other
+        return self._share * (-0.5 * np.log1p(-np.minimum(square, 1.0 - 1e-9))).sum(axis=1)
+
+    def answer(self, row: int) -> None:
+        """Take one candidate as answered."""
+        with_it = _VARIANCE * (self._words @ self._words[[row]].T).toarray()[:, 0] - self._seen.T @ self._seen[:, row]
+        with_it -= self._answered.T @ self._answered[:, row]
+        step = with_it / np.sqrt(self._variance[row] + self._noise[row])
+        told = self._covariance[row] / np.sqrt(self._variance[row] + self._noise[row])
+        self._covariance -= np.outer(step, told)
+        self._variance = np.maximum(self._variance - step**2, 0.0)
+        self._total = np.maximum(self._total - told**2, 1e-9)
+        self._answered = np.vstack([self._answered, step])

@@ -1,0 +1,69 @@
+"""What the studio shows of judges: how they answer beside people, their biases, and how many answers are theirs."""
+
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from accord.data.project import Project
+from accord.data.tables import plain
+from accord.errors import InputError
+from accord.pairs.judges import AnchoredRanker, slope_sentence
+from accord.workflows.judged import judge_names, judged
+
+__all__ = ["judge_summary"]
+
+# Biases of judges of pairs are drawn anew with every refit, which has to stay quick.
+_MOST_VOTES, _DRAWS, _BURN_IN = 6_000, 400, 200
+
+
+def judge_summary(project: Project) -> dict[str, Any] | None:
+    """What is known of the judges of a project, for its page of people; ``None`` where there are none."""
+    families = judge_names(project)
+    frame = project.answered()
+    is_judge = frame["annotator_id"].isin(families)
+    if not is_judge.any():
+        return None
+    found: dict[str, Any] = {"n_people": int((~is_judge).sum()), "n_judges": int(is_judge.sum()), "notes": []}
+    if project.kind == "pairs":
+        found |= _of_pairs(project)
+    parts = judged(project)
+    if parts:
+        found["tables"] = [
+            {
+                "what": one.what,
+                "used": one.used,
+                "n_added": one.n_added,
+                "judges": _records(one.judges),
+                "confusion": _records(one.confusion) if one.what == "labels" else [],
+            }
+            for one in parts
+        ]
+    return found
+
+
+def _of_pairs(project: Project) -> dict[str, Any]:
+    votes = project.comparisons()
+    if votes.n_votes > _MOST_VOTES:
+        return {"notes": [f"Biases are shown of up to {_MOST_VOTES:,} votes; for more use 'accord rank'."]}
+    table = votes.to_table()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            ranker = AnchoredRanker(n_draws=_DRAWS, burn_in=_BURN_IN).fit(
+                *votes.xy(),
+                items=votes.items,
+                annotator=table["annotator_id"].to_numpy(),
+                judges=project.judges(),
+                sample_weight=table.get("weight"),
+                shown_left=table.get("shown_left_id"),
+            )
+        except InputError as error:
+            return {"notes": [str(error)]}
+    slopes = [slope_sentence(*row) for row in ranker.slopes_.itertuples(index=False, name=None)]
+    notes = [str(warning.message) for warning in caught]
+    return {"pairs": _records(ranker.judges_), "slopes": slopes, "notes": notes}
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): plain(value) for name, value in row.items()} for row in table.to_dict("records")]

@@ -1,0 +1,188 @@
+"""Try out ways of asking on what was already answered: how fast does each learn, and how many answers does it save."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from accord.data.project import Project
+from accord.errors import InputError
+from accord.evaluation.tables import mean_row
+from accord.fitting.settings import Number
+from accord.typing import Progress
+from accord.workflows.ask import STRATEGIES, ask_texts, askable
+from accord.workflows.kinds import task_of
+
+__all__ = ["Simulation", "simulate"]
+
+_HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
+_FEWEST = 40
+_OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Learning curves of ways of asking.
+
+    Attributes
+    ----------
+    kind : str
+    metric : str
+        ``accuracy``, or ``distance`` of predicted from given ranks, of which less is better.
+    table : DataFrame
+        ``strategy, n_labels, metric, mean, low, high``, and where ways were compared on the same texts ``gain,
+        gain_low, gain_high`` (how much better than random questions, with 95 % intervals over splits) and ``n``.
+    """
+
+    kind: str
+    metric: str
+    table: pd.DataFrame
+
+    def needed(self, strategy: str) -> float | None:
+        """The answers with which a way is as good as random questions at the end; ``None`` where it never is."""
+        sign = -1.0 if self.metric == "distance" else 1.0
+        curves = {name: part.sort_values("n_labels") for name, part in self.table.groupby("strategy")}
+        goal = sign * float(curves["random"]["mean"].iloc[-1])
+        n = curves[strategy]["n_labels"].to_numpy(float)
+        reached = np.maximum.accumulate(sign * curves[strategy]["mean"].to_numpy())
+        at = int(np.argmax(reached >= goal))
+        if reached[at] < goal:
+            return None
+        if at == 0 or reached[at] == reached[at - 1]:
+            return float(n[at])
+        return float(n[at - 1] + (n[at] - n[at - 1]) * (goal - reached[at - 1]) / (reached[at] - reached[at - 1]))
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the ways of asking save, in words."""
+        most = int(self.table["n_labels"].max())
+        told = []
+        for strategy in dict.fromkeys(self.table["strategy"]):
+            needed = self.needed(strategy)
+            if strategy != "random":
+                told.append(
+                    f"{strategy}: does not reach what {most:,} random answers reach."
+                    if needed is None
+                    else f"{strategy}: as good as {most:,} random answers after about {needed:,.0f}."
+                )
+        return told
+
+
+def simulate(
+    project: Project, *, settings: Mapping[str, Any], progress: Progress, strategies: Sequence[str] = STRATEGIES
+) -> Simulation:
+    """How fast each way of asking learns, replayed on the judgements that are there.
+
+    A part of the answered texts is held out in each of ``seeds`` splits. All ways begin with the same ``batch`` random
+    answers; the model is fitted again after each batch, which grows to half of what was asked. Settings: ``n_labels``
+    (100), ``batch`` (10) and ``seeds`` (3); the others are the model's.
+    """
+    task = task_of(project.kind)
+    if task.beliefs is None:
+        return Simulation(project.kind, "accuracy", task.must(task.simulate, "simulate")(project, settings, progress))
+    own = {name: settings.get(name, default) for name, default in _OWN.items()}
+    for name, value in own.items():
+        if not (rule := Number(1, whole=True)).allows(value):
+            raise InputError(f"the setting {name!r} of a simulation must be {rule.describe()}; got {value!r}.")
+    rest = {name: value for name, value in settings.items() if name not in own}
+    found = askable(project)
+    known = found.ids[found.given]
+    if len(known) < _FEWEST:
+        raise InputError(f"a simulation needs at least {_FEWEST} answered texts; this project has {len(known)}.")
+    truth = _truth(project)
+    scores: dict[tuple[str, int], list[float]] = {}
+    n_runs = own["seeds"] * len(strategies)
+    for seed in range(own["seeds"]):
+        order = np.random.default_rng(seed).permutation(known)
+        n_test = int(_HELD_OUT * len(known))
+        for place, strategy in enumerate(strategies):
+            progress("replaying", seed * len(strategies) + place, n_runs)
+            replay = _Replay(project, truth, frozenset(order[:n_test]), order[n_test:], rest, seed)
+            for n, score in replay.run(strategy, own["n_labels"], own["batch"]).items():
+                scores.setdefault((strategy, n), []).append(score)
+    progress("replaying", n_runs, n_runs)
+    metric = "distance" if project.kind == "aspects" else "accuracy"
+    return Simulation(project.kind, metric, _table(scores, metric))
+
+
+def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd.DataFrame:
+    sign, rows = -1.0 if metric == "distance" else 1.0, []
+    for (strategy, n), values in scores.items():
+        mean = mean_row("simulate", strategy, metric, values)
+        row = {"strategy": strategy, "n_labels": n, "metric": metric, "mean": mean.ours, "low": mean.low}
+        row |= {"high": mean.high, "n": mean.n}
+        if ("random", n) in scores:
+            apart = sign * (np.array(values) - np.array(scores["random", n]))
+            gain = mean_row("simulate", strategy, "gain", apart)
+            row |= {"gain": gain.ours, "gain_low": gain.low, "gain_high": gain.high}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _truth(project: Project) -> pd.Series:
+    """What people said, by text (and aspect)."""
+    if project.kind == "aspects":
+        table = project.ratings().to_table()
+        return table.set_index(["item_id", "aspect"])["value"].astype(float)
+    return pd.Series(project.labels(), index=project.item_table.column("item_id").to_pylist()).dropna().astype(str)
+
+
+@dataclass(frozen=True, eq=False)
+class _Replay:
+    project: Project
+    truth: pd.Series
+    test: frozenset[str]
+    pool: Any  # ids in the order of asking at random
+    settings: Mapping[str, Any]
+    seed: int
+
+    def run(self, strategy: str, n_labels: int, batch: int) -> dict[int, float]:
+        """The score on the held-out texts after each number of answers."""
+        asked, task = list(self.pool[:batch]), task_of(self.project.kind)
+        reached: dict[int, float] = {}
+        while True:
+            part = self._answered(asked)
+            try:
+                model = task.train(part, self.settings, lambda what, done, total: None)
+            except InputError:  # too few answers, or all the same
+                model = None
+            reached[len(asked)] = self._score(task, model, part)
+            left = [name for name in self.pool if name not in set(asked)]
+            n = min(max(batch, len(asked) // 2), n_labels - len(asked), len(left))
+            n = min([n, *(c - len(asked) for c in _checkpoints(n_labels) if c > len(asked))])
+            if n <= 0:
+                return reached
+            how = strategy if model is not None or strategy == "random" else "coverage"
+            table = ask_texts(model, part, n, how, seed=self.seed + len(asked), allowed=set(left))
+            asked += table["item_id"].tolist()
+
+    def _answered(self, ids: Sequence[str]) -> Project:
+        table = self.project.judgement_table
+        kind = pa.scalar("score" if self.project.kind == "aspects" else "label")
+        rows = pc.and_(
+            pc.is_in(pc.cast(table.column("item_id"), pa.string()), pa.array(ids, pa.string())),
+            pc.equal(pc.cast(table.column("kind"), pa.string()), kind),
+        )
+        return replace(self.project, judgement_table=table.filter(rows))
+
+    def _score(self, task: Any, model: Any, part: Project) -> float:
+        if model is None:  # the most frequent answer for all
+            said = _truth(part).mode().iloc[0]
+            truth = self.truth[self.truth.index.get_level_values(0).isin(self.test)]
+            return float(np.abs(truth - said).mean() if self.project.kind == "aspects" else (truth == said).mean())
+        table = task.predict(model, part)
+        table = table[table["item_id"].isin(self.test)]
+        if self.project.kind == "aspects":
+            ranks = self.truth.reindex(pd.MultiIndex.from_frame(table[["item_id", "aspect"]])).to_numpy(float)
+            return float(np.nanmean(np.abs(ranks - table["rank"].to_numpy())))
+        labels = self.truth.reindex(table["item_id"]).to_numpy(object)
+        return float(np.mean(table["label"].astype(str).to_numpy(object) == labels))
+
+
+def _checkpoints(n_labels: int) -> list[int]:
+    """Numbers of answers at which all ways are compared."""
+    return [n for n in (50, 100, 200, 400, 800, 1600) if n < n_labels] + [n_labels]

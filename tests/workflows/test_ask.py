@@ -1,0 +1,188 @@
+"""Asking in every kind: what is asked, why, how probable it was; and what is done before anything is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from accord import AspectRanker, CollectiveClassifier, Links, ThreadClassifier
+from accord.cli.main import main
+from accord.data.project import JUDGEMENTS, LINKS
+from accord.engines.numerics import entropy
+from accord.errors import InputError
+from accord.workflows.ask import STRATEGIES, ask, askable
+from accord.workflows.kinds import task_of
+from accord.workflows.projects import open_example
+from accord.workflows.simulate import Simulation, simulate
+from accord.workflows.stopping import estimate_rest
+
+KINDS = {
+    "threads": "cafe-threads", "aspects": "cafe-reviews", "links": "cafe-statements", "rationales": "cafe-notes",
+}  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+
+
+def quiet(what, done, total):
+    pass
+
+
+def partly(kind, keep=60):
+    """An example with the judgements of its first texts alone."""
+    project = open_example(KINDS[kind])
+    ids = set(askable(project).ids[:keep])
+    rows = [name in ids for name in project.judgement_table.column("item_id").to_pylist()]
+    return replace(project, judgement_table=project.judgement_table.filter(pa.array(rows)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_says_what_to_ask_why_and_how_probable_that_was(kind):
+    project = partly(kind)
+    found = askable(project)
+    table = ask(None, project, n=12, progress=quiet)
+    assert len(table) == table["item_id"].nunique() == 12
+    assert not set(table["item_id"]) & set(found.ids[found.given])
+    assert set(table["strategy"]) <= {"information", "random"}
+    assert ((table["propensity"] > 0) & (table["propensity"] < 1)).all()
+    assert table["why"].str.len().min() > 10
+    assert "aspect" in table or kind != "aspects"
+    if kind == "threads":
+        comments = dict(zip(found.ids, found.groups, strict=True))
+        asked = table[table["strategy"] == "information"]["item_id"].map(comments)
+        assert asked.nunique() == len(asked)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_before_there_is_any_judgement_texts_are_asked_that_cover_the_project(kind):
+    project = replace(open_example(KINDS[kind]), judgement_table=JUDGEMENTS.empty_table())
+    table = ask(None, project, n=5, progress=quiet)
+    assert set(table["strategy"]) == {"coverage"}
+    assert (table["propensity"] > 0).all()
+    assert table["gain"].isna().all()
+
+
+def test_ways_of_asking_differ_and_unknown_ones_are_refused():
+    project = partly("links")
+    asked = {way: tuple(ask(None, project, n=8, strategy=way, progress=quiet)["item_id"]) for way in STRATEGIES}
+    assert len(set(asked.values())) == len(STRATEGIES)
+    with pytest.raises(InputError, match=r"one of information, uncertainty, coverage, random; got 'bald'"):
+        ask(None, project, n=3, strategy="bald", progress=quiet)
+    done = set(askable(project).ids[askable(project).given])
+    rows = [name in done for name in project.item_table.column("item_id").to_pylist()]
+    whole = replace(project, item_table=project.item_table.filter(pa.array(rows)), link_table=LINKS.empty_table())
+    with pytest.raises(InputError, match="every text is answered"):
+        ask(None, whole, n=3, progress=quiet)
+
+
+def test_pairs_of_comments_agree_as_often_as_conditioning_says():
+    rng = np.random.default_rng(0)
+    x, groups = rng.normal(size=(60, 3)), np.repeat(np.arange(15), 4)
+    y = np.where(x[:, 0] + rng.normal(size=15)[groups] > 0, "Good", "Bad")
+    model = ThreadClassifier(coupling="joint", edge_penalty=1.0).fit(x, y, groups=groups)
+    new, thread = rng.normal(size=(4, 3)), np.zeros(4)
+    p, ends, equal = model.pairwise_proba(new, groups=thread)
+    assert {tuple(sorted(pair)) for pair in ends.tolist()} == {(i, j) for i in range(4) for j in range(i)} or len(
+        ends
+    ) == 6
+    for (i, j), same in zip(ends, equal, strict=True):
+        total = 0.0
+        for k, label in enumerate(model.classes_):
+            known = np.full(4, None, dtype=object)
+            known[i] = label
+            total += p[i, k] * model.predict_proba(new, groups=thread, known=known)[j, k]
+        assert same == pytest.approx(total, abs=1e-6)
+    assert np.abs(equal - (p[ends[:, 0]] * p[ends[:, 1]]).sum(axis=1)).max() > 1e-3
+
+
+def test_linked_texts_that_agree_are_said_to():
+    texts = {"item_id": list("abcdefgh"), "text": ["yes"] * 3 + ["no"] * 3 + ["well", "hm"]}
+    links = Links(list("abdega"), list("bcefhg"))
+    labels = ["for", "for", "for", "against", "against", "against", None, None]
+    model = CollectiveClassifier(coupling=1.0).fit(pd.DataFrame(texts), labels, links=links)
+    p, ends, equal = model.pairwise_proba(pd.DataFrame(texts), links=links)
+    assert p.shape == (8, 2)
+    assert ((equal >= 0) & (equal <= 1)).all()
+    apart = (p[ends[:, 0]] * p[ends[:, 1]]).sum(axis=1)
+    linked = [{"g", "h"} == {texts["item_id"][i] for i in pair} for pair in ends.tolist()]
+    assert (equal[linked] > apart[linked]).all()
+
+
+def test_the_aspect_that_is_asked_lowers_the_entropy_of_all_most():
+    project = partly("aspects", keep=80)
+    task = task_of("aspects")
+    model = task.train(project, {}, quiet)
+    assert isinstance(model, AspectRanker)
+    name = askable(project).ids[100]
+    row = task.parts(model, project, [name]).iloc[0]
+    text = [str(project.items().texts[project.items().positions([name])[0]])]
+    p, gains = model.predict_proba(text)[0], {}
+    for place, aspect in enumerate(model.aspects_):
+        left = 0.0
+        for rank in range(1, model.n_ranks + 1):
+            known = np.zeros((1, len(model.aspects_)), dtype=int)
+            known[0, place] = rank
+            left += p[place, rank - 1] * entropy(model.predict_proba(text, known=known)[0]).sum()
+        gains[aspect] = entropy(p).sum() - left
+    assert row["aspect"] == max(gains, key=gains.get)
+    assert row["gain"] == pytest.approx(gains[row["aspect"]], abs=1e-3)  # the field keeps its marginals to four digits
+
+
+def test_the_command_takes_a_kind_and_a_project(capsys):
+    assert main(["ask", "rationales", "example:cafe-notes", "-n", "3", "--strategy", "random", "--json"]) == 0
+    assert '"propensity"' in capsys.readouterr().out
+    assert main(["ask", "rationales"]) == 2
+    assert main(["ask", "links", "example:cafe-notes"]) == 2
+    assert main(["simulate", "letters", "example:cafe-notes"]) == 2
+
+
+def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, capsys):
+    project = open_example("cafe-notes")
+    found = simulate(project, settings={"n_labels": 20, "seeds": 2}, progress=quiet)
+    table = found.table.set_index(["strategy", "n_labels"])
+    assert set(table.index.get_level_values(0)) == set(STRATEGIES)
+    assert set(table.index.get_level_values(1)) == {10, 20}
+    first = table.xs(10, level="n_labels")["mean"]
+    assert first.nunique() == 1  # all ways begin with the same answers
+    assert (table.loc["random", "gain"] == 0).all()
+    assert (table["n"] == 2).all()
+    written = tmp_path / "curves.html"
+    again = ["simulate", "rationales", "example:cafe-notes", "--set", "n_labels=12", "--set", "seeds=1"]
+    assert main([*again, "--report", str(written), "--json"]) == 0
+    assert "<polyline" in written.read_text()
+    assert '"needed"' in capsys.readouterr().out
+    with pytest.raises(InputError, match="at least 40 answered texts"):
+        simulate(partly("rationales", keep=20), settings={}, progress=quiet)
+
+
+def test_answers_that_are_needed_are_read_off_the_curve():
+    rows = [("random", 10, 0.5), ("random", 50, 0.6), ("random", 100, 0.7)]
+    rows += [("information", 10, 0.5), ("information", 50, 0.68), ("information", 100, 0.72), ("uncertainty", 100, 0.6)]
+    table = pd.DataFrame(rows, columns=["strategy", "n_labels", "mean"])
+    found = Simulation("links", "accuracy", table)
+    assert found.needed("information") == pytest.approx(75.0)
+    assert found.needed("random") == pytest.approx(100.0)
+    assert found.needed("uncertainty") is None
+    assert "does not reach" in found.sentences[1]
+
+
+@pytest.mark.parametrize("kind", ["links", "aspects"])
+def test_how_good_the_model_is_on_the_rest_is_said(kind):
+    project = partly(kind, keep=70)
+    n_judged = int(askable(project).given.sum())
+    rest, notes = estimate_rest(None, project, progress=quiet)
+    assert rest.n_random == n_judged
+    assert rest.n_rest == len(askable(project).ids) - n_judged
+    assert 0 <= rest.low <= rest.value <= rest.high <= 1
+    assert "drawn at random" in notes[0]
+    whole = open_example(KINDS[kind])
+    model = task_of(kind).train(project, {}, quiet)
+    table = task_of(kind).predict(model, project)
+    table = table[~table["given"]]
+    if kind == "links":
+        labels = dict(zip(whole.items().ids, whole.labels(), strict=True))
+        said = zip(table["item_id"], table["label"], strict=True)
+        truth = [label == labels[name] for name, label in said if labels[name]]
+        assert rest.low - 0.05 <= np.mean(truth) <= rest.high + 0.05
+    with pytest.raises(InputError, match="stability of their ranking"):
+        estimate_rest(None, open_example("arguments"), progress=quiet)
