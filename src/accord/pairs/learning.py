@@ -40,7 +40,7 @@ _HYPER_SAMPLE = 20_000
 _MOST_ARD, _FIRST_ROUNDS, _ARD_SPREAD = 64, 4, 5.0
 # Voters' rates are learnt by themselves from so many voters on, if they gave so many votes each on average.
 _FEWEST_VOTERS, _FEWEST_VOTES = 3, 5
-# Up to so many votes each voter's own lean to one side is learnt; with more, the common one, which costs a third.
+# Up to so many votes each voter's own lean to one side is learnt; with more, only the common one, which is quicker.
 _MOST_LEANING = 50_000
 # From so many decided votes on, a winner that always stands on one side is no coincidence.
 _MANY_DECIDED = 10
