@@ -107,3 +107,24 @@ def test_random_answers_do_not_shrink_the_scores_that_predict():
     ranker = PreferenceRanker().fit(np.stack([ids[left], ids[right]], axis=1), y, annotator=who.astype(str))
     drawn = ranker.rank().set_index("item_id")["score"].loc[list(ranker.items_.ids)].to_numpy()
     assert 0.75 < np.std(ranker.score_items()) / np.std(drawn) < 1.25
+
+
+def test_voters_who_lean_to_one_side_are_found_and_do_not_shrink_the_scores():
+    rng = np.random.default_rng(5)
+    truth, n = 0.7 * rng.standard_normal(6), 1500
+    left = rng.integers(0, 6, n)
+    right, who, side = (left + rng.integers(1, 6, n)) % 6, rng.integers(0, 30, n), rng.choice([-1, 1], n)
+    own = np.where(np.arange(30) < 15, 1.4, -0.8)
+    y = (truth[left] - truth[right] + own[who] * side + np.sqrt(2.0) * rng.standard_normal(n) > 0).astype(float)
+    ids = np.array([f"t{k}" for k in range(6)], dtype=object)
+    names, X = np.array([f"v{k:02d}" for k in range(30)])[who], np.stack([ids[left], ids[right]], axis=1)
+    shown = np.where(side == 1, ids[left], ids[right])
+    ranker = PreferenceRanker().fit(X, y, annotator=names, shown_left=shown)
+    people = ranker.annotators_.set_index("annotator").sort_index()
+    assert np.corrcoef(people["left"], own)[0, 1] > 0.9
+    assert people["error"].mean() < 0.1
+    table = ranker.rank().set_index("item_id").loc[list(ids)]
+    centred = truth - truth.mean()
+    # One common bias makes the scores √(2 / (2 + 1.2)) as large as they are.
+    assert 0.9 < np.std(table["score"]) / np.std(centred) < 1.1
+    assert "left" not in PreferenceRanker().fit(X, y, annotator=names).annotators_

@@ -24,7 +24,7 @@ from accord.pairs.questions import STRATEGIES, candidate_pairs, pick_pairs, tran
 from accord.pairs.ranking import rank_columns
 from accord.pairs.reasons import feature_shares, neighbour_shares, term_shares
 from accord.pairs.stability import GroupState, Stability, stability
-from accord.pairs.voters import RATES, Voters, majority_answer
+from accord.pairs.voters import PLAIN, RATES, Habits, Voters, majority_answer
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PairAnswers"]
@@ -62,6 +62,7 @@ class PairAnswers:
     _votes: Votes
     _people: Voters | None = None
     _beliefs: dict[str, FloatArray]
+    _habits: Habits = PLAIN
     _memory: SiteMemory
     _sampled: Draws | None = None
     _margin: bool
@@ -114,21 +115,32 @@ class PairAnswers:
     def annotators_(self) -> pd.DataFrame | None:
         """Voters, the most reliable first; None unless their rates of random answers were learnt.
 
-        ``annotator, n_votes, error, low, high``: the expected rate and its 90 % interval.
+        ``annotator, n_votes, error, low, high``: the expected rate and its 90 % interval; where it is known which item
+        was shown on the left, also ``left``, the advantage that the left item has with this voter.
         """
         check_is_fitted(self)
         given = self._comparisons
         if not self._learns_voters or given.annotator is None or given.annotators is None:
             return None
         n_votes = np.bincount(given.annotator[given.annotator >= 0], minlength=len(given.annotators))
-        belief = np.array([self._beliefs.get(name, Voters.first_belief(1)[0]) for name in given.annotators])
+        first = Voters.first_belief(1, self._habits.prior)[0]
+        belief = np.array([self._beliefs.get(name, first) for name in given.annotators])
         draws = self._draw()
-        if draws is not None and draws.rates.shape[1] == len(belief):
-            belief = np.stack([(draws.rates == rate).mean(axis=0) for rate in RATES], axis=1)
+        if draws is not None and draws.habits.shape[1] == len(belief):
+            belief = draws.beliefs(len(self._habits.rates))
+        lean = self.likelihood_.bias + belief @ np.array(self._habits.leans)
+        belief = self._habits.by_rate(belief)
         rates, reached, tail = np.array(RATES), np.cumsum(belief, axis=1), 0.5 * (1.0 - _LEVEL)
         low, high = (rates[np.argmax(reached >= q - 1e-12, axis=1)] for q in (tail, 1.0 - tail))
         columns = {"annotator": given.annotators, "n_votes": n_votes, "error": belief @ rates, "low": low, "high": high}
+        if self._habits is not PLAIN:
+            columns["left"] = lean
         return pd.DataFrame(columns).sort_values("error", kind="stable", ignore_index=True)
+
+    @property
+    def _random_rate(self) -> float:
+        """How often voters answer at random, on average."""
+        return 0.0 if self._people is None else float(self._people.shares @ np.array(self._habits.rates))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scorer_")
@@ -170,7 +182,7 @@ class PairAnswers:
             raise InputError(f"voters must be at least 1; got {voters}.")
         x, left, right = self._pairs(X, items)
         mean, variance = self.scorer_.differences(x, left, right)
-        rate = 0.0 if attentive or self._people is None else float(self._people.shares @ np.array(RATES))
+        rate = 0.0 if attentive else self._random_rate
         if voters == 1:
             p = self.likelihood_.probability(mean, variance, rate=rate)
         else:
@@ -363,8 +375,7 @@ class PairAnswers:
         if strategy == "transfer":
             gain = self._transfer(x, left, right, mean, variance)
         else:
-            rate = 0.0 if self._people is None else float(self._people.shares @ np.array(RATES))
-            gain = STRATEGIES[strategy](self.likelihood_, mean, variance, rate)
+            gain = STRATEGIES[strategy](self.likelihood_, mean, variance, self._random_rate)
         chosen = pick_pairs(gain, left, right, n)
         table = pairs.iloc[chosen].reset_index(drop=True)
         return table.assign(gain=gain[chosen], p_left=self.likelihood_.probability(mean, variance)[chosen, 0])

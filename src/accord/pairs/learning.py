@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 from sklearn.base import clone
 
 from accord.data.documents import Items
@@ -28,7 +29,7 @@ from accord.pairs.process.scorer import Scorer
 from accord.pairs.process.sparse import SparseScorer, fit_sparse
 from accord.pairs.process.stochastic import StochasticPosterior
 from accord.pairs.process.vote_counts import SiteMemory, VoteCounts, count_votes
-from accord.pairs.voters import RATES, Voters
+from accord.pairs.voters import PLAIN, SIDED, Voters
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PairLearning"]
@@ -39,6 +40,8 @@ _HYPER_SAMPLE = 20_000
 _MOST_ARD, _FIRST_ROUNDS, _ARD_SPREAD = 64, 4, 5.0
 # Voters' rates are learnt by themselves from so many voters on, if they gave so many votes each on average.
 _FEWEST_VOTERS, _FEWEST_VOTES = 3, 5
+# Up to so many votes each voter's own lean to one side is learnt; with more, only the common one, which is quicker.
+_MOST_LEANING = 50_000
 # From so many decided votes on, a winner that always stands on one side is no coincidence.
 _MANY_DECIDED = 10
 _LEARN = {"mlii": "mlii", "median": "gamma", "base": "fixed"}
@@ -104,10 +107,14 @@ class PairLearning(PairAnswers, WithWorkers):
         undecided = float(np.mean(self._comparisons.value == 0.5)) if self._comparisons.n_votes else 0.0
         self._learns_bias = self._check_sides()
         self._learns_voters = self._check_voters()
+        few = self._comparisons.n_votes <= _MOST_LEANING
+        self._habits = SIDED if self._learns_bias and self._learns_voters and few else PLAIN
         self._margin = self.ties == "margin" or (self.ties == "auto" and undecided > 0.0)
         self.likelihood_ = Preference(
+            bias=self._first_bias() if self._learns_bias else 0.0,
             margin=0.5 if self._margin else 0.0,
-            rates=RATES if self._learns_voters else RATES[:1],
+            rates=self._habits.rates if self._learns_voters else PLAIN.rates[:1],
+            leans=self._habits.leans if self._learns_voters else (),
             tie_chance=undecided if self._margin else 0.0,
             spread=self.noise_prior[1] / self.noise_prior[0],
         )
@@ -148,6 +155,17 @@ class PairLearning(PairAnswers, WithWorkers):
             )
         return True
 
+    def _first_bias(self) -> float:
+        """The bias that explains how often the item on the left wins, if scores have a variance of 1.
+
+        A start that is far off would be taken for a lean that all voters share.
+        """
+        votes = self._comparisons
+        assert votes.shown is not None  # checked above
+        decided = votes.value != 0.5
+        won = float(np.sum((votes.value[decided] == 1.0) == (votes.shown[decided] == 1)))
+        return 2.0 * float(ndtri((won + 1.0) / (decided.sum() + 2.0)))
+
     def _check_voters(self) -> bool:
         """Whether the voters' rates of random answers are learnt."""
         votes = self._comparisons
@@ -170,9 +188,10 @@ class PairLearning(PairAnswers, WithWorkers):
         """Who gave which of the counted votes, with what is believed of them so far."""
         if not self._learns_voters or votes.annotator is None or votes.annotators is None:
             return None
-        first = Voters.first_belief(1)[0]
+        prior = self._habits.prior
+        first = Voters.first_belief(1, prior)[0]
         belief = np.array([self._beliefs.get(name, first) for name in votes.annotators])
-        return Voters.of(votes.annotator, counts.row, counts.raw_weight, belief, counts.left.size)
+        return Voters.of(votes.annotator, counts.row, counts.raw_weight, belief, counts.left.size, prior)
 
     def _learn(self, rng: np.random.Generator, *, learn: bool) -> None:
         self._sampled = None
@@ -249,7 +268,7 @@ class PairLearning(PairAnswers, WithWorkers):
         people, draws = self._people, self._draw() if self._people is not None else None
         if people is None or draws is None or not isinstance(self.scorer_, Scorer):
             return
-        belief = np.stack([(draws.rates == rate).mean(axis=0) for rate in RATES], axis=1)
+        belief = draws.beliefs(len(self._habits.rates))
         people = replace(people, belief=belief)
         self._people = people = replace(people, shares=people.expected_shares())
         votes = replace(found.votes, ballots=replace(found.votes.ballots, share=people.row_shares()))

@@ -6,6 +6,9 @@ A voter's rate of random answers is one of a few values, 0 and 1 among them, who
 
 so that voters of whom little is known are judged by the company they are in. A continuous prior fails both ways: it
 finds no random voters where there are many, and sees some where there are none.
+
+Where it is known which item was shown on the left, an attentive voter may also lean to that side more or less than all
+voters together do, again by one of a few values with learnt shares.
 """
 
 from dataclasses import dataclass, replace
@@ -19,11 +22,34 @@ from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import Votes, sum_by
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["RATES", "SHARES_PRIOR", "Voters", "majority", "majority_answer"]
+__all__ = ["PLAIN", "RATES", "SHARES_PRIOR", "SIDED", "Habits", "Voters", "majority", "majority_answer"]
 
 RATES = (0.0, 0.1, 0.3, 0.6, 1.0)
 # Worth almost five voters, four of them attentive; of the others most answer at random always.
 SHARES_PRIOR = np.array([4.0, 0.1, 0.1, 0.1, 0.5])
+# Own leans of attentive voters, in units of the score.
+_LEANS = (-1.6, -0.8, -0.4, 0.4, 0.8, 1.6)
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """What voters may be like: rates of random answers with the lean that goes with each, and the prior of shares."""
+
+    rates: tuple[float, ...]
+    leans: tuple[float, ...]
+    prior: FloatArray
+
+    def by_rate(self, belief: FloatArray) -> FloatArray:
+        """Probability of each of ``RATES``, whatever the lean, shape (n_voters, 5)."""
+        return np.stack([belief[:, np.array(self.rates) == rate].sum(axis=1) for rate in RATES], axis=1)
+
+
+PLAIN = Habits(RATES, (0.0,) * len(RATES), SHARES_PRIOR)
+SIDED = Habits(
+    RATES + (0.0,) * len(_LEANS),
+    PLAIN.leans + _LEANS,
+    np.append(SHARES_PRIOR, np.full(len(_LEANS), 0.1)),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +68,8 @@ class Voters:
         Share of each rate among all voters.
     n_rows : int
         Number of distinct votes.
+    prior : float array of shape (n_rates,)
+        How many voters of each rate the shares start from.
     """
 
     voter: IntArray
@@ -50,24 +78,33 @@ class Voters:
     belief: FloatArray
     shares: FloatArray
     n_rows: int
+    prior: FloatArray
 
     @classmethod
-    def of(cls, voter: IntArray, row: IntArray, weight: FloatArray, belief: FloatArray, n_rows: int) -> "Voters":
+    def of(
+        cls,
+        voter: IntArray,
+        row: IntArray,
+        weight: FloatArray,
+        belief: FloatArray,
+        n_rows: int,
+        prior: FloatArray = SHARES_PRIOR,
+    ) -> "Voters":
         """The voters of raw votes: ``voter``, ``row`` and ``weight`` are of shape (n_raw,)."""
         key = (voter.astype(np.int64) + 1) * n_rows + row
         cells, place = np.unique(key, return_inverse=True)
         total = np.bincount(place, weight, cells.size).astype(np.float64)
-        voters = cls(cells // n_rows - 1, cells % n_rows, total, belief, np.zeros(len(RATES)), n_rows)
+        voters = cls(cells // n_rows - 1, cells % n_rows, total, belief, prior, n_rows, prior)
         return replace(voters, shares=voters.expected_shares())
 
     @staticmethod
-    def first_belief(n_voters: int) -> FloatArray:
+    def first_belief(n_voters: int, prior: FloatArray = SHARES_PRIOR) -> FloatArray:
         """What is believed before there are votes, shape (n_voters, n_rates)."""
-        return np.tile(SHARES_PRIOR / SHARES_PRIOR.sum(), (n_voters, 1))
+        return np.tile(prior / prior.sum(), (n_voters, 1))
 
     def expected_shares(self) -> FloatArray:
         """Shares of the rates among the voters, with their prior, shape (n_rates,)."""
-        return (self.belief.sum(axis=0) + SHARES_PRIOR) / (len(self.belief) + SHARES_PRIOR.sum())
+        return (self.belief.sum(axis=0) + self.prior) / (len(self.belief) + self.prior.sum())
 
     def row_shares(self) -> FloatArray:
         """Probability of each rate, averaged over the votes of each row, shape (n_rows, n_rates)."""

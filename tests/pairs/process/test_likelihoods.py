@@ -16,6 +16,7 @@ CASES = [
     Preference(bias=-0.3, margin=0.2),
     Preference(bias=0.2, margin=0.4, rates=RATES, tie_chance=0.2),
     Preference(rates=RATES),
+    Preference(bias=0.3, margin=0.2, rates=(0.0, 0.0, 1.0), tie_chance=0.1, leans=(0.0, 0.8, 0.0)),
 ]
 Z = np.linspace(-9.0, 9.0, 37)
 
@@ -53,6 +54,20 @@ def test_three_answers_share_all_the_probability(likelihood, side):
         total = sum(np.exp(log_density(likelihood, Z, vote, rate, side)[0]) for vote in (0.0, 0.5, 1.0))
         assert_allclose(total, 1.0, atol=1e-12)
         assert_allclose(likelihood.probability(Z, np.ones(Z.size), side, rate=0.3).sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.4])
+@pytest.mark.parametrize("side", [-1.0, 0.0, 1.0])
+def test_a_lean_is_a_bias_of_its_own(side, margin):
+    leaning = Preference(
+        bias=0.3, margin=margin, rates=(0.0, 0.3, 0.0), tie_chance=0.2 * margin, leans=(0.0, 0.0, -0.8)
+    )
+    plain = replace(leaning, bias=-0.5, rates=(0.0,), leans=())
+    for vote in (0.0, 0.5, 1.0):
+        mine, theirs = log_density(leaning, Z, vote, 2, side), log_density(plain, Z, vote, 0, side)
+        assert_allclose(np.stack(mine), np.stack(theirs))
+        logs = (one.answered(Z, np.ones(Z.size), ballots(one, vote, Z.size, 0, side)) for one in (leaning, plain))
+        assert_allclose(next(logs)[:, 2], next(logs)[:, 0])
 
 
 def test_far_tails_are_not_clamped():

@@ -6,8 +6,9 @@ advantage b, and an undecided answer falls into a margin m around zero, if there
     P(left) = Φ((z + s b − m)/√2),  P(right) = Φ((−z − s b − m)/√2),  s = ±1 the side of the left item, 0 if not known
 
 A voter who answers at random at the rate ε gives that answer with probability (1 − ε) P + ε c, where c is the chance of
-the answer. Rates are a few values; a vote carries the probability of each. What inference needs of a vote is the
-expected log probability under a Gaussian difference, with its slope and curvature.
+the answer. A voter may also lean to one side more than the others do: b is then larger by the voter's lean. Rates and
+leans are a few pairs of values; a vote carries the probability of each. What inference needs of a vote is the expected
+log probability under a Gaussian difference, with its slope and curvature.
 """
 
 from collections.abc import Callable
@@ -54,7 +55,7 @@ class Ballots:
     side : array of shape (n_rows,)
         1 where the left item was shown on the left, −1 where the right item was, 0 where that does not matter.
     share : array of shape (n_rows, n_rates)
-        Probability of each rate of random answers, averaged over the voters of the row.
+        Probability of each rate of random answers (with its lean), averaged over the voters of the row.
     """
 
     value: FloatArray
@@ -111,9 +112,13 @@ def _honest(z: float, answer: int, margin: float) -> tuple[float, float, float]:
 
 @njit(cache=True, error_model="numpy")
 def log_answer(
-    z: float, value: float, margin: float, rates: FloatArray, share: FloatArray, side_chance: float, tie_chance: float
-) -> tuple[float, float, float]:
-    """Σ_k share_k log p_k(value | z) with its first and second derivative, z with the position's advantage in it."""
+    z: float, value: float, margin: float, rates: FloatArray, leans: FloatArray, share: FloatArray,
+    side_chance: float, tie_chance: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Σ_k share_k log p_k(value | z) with its first and second derivative, z with the position's advantage in it.
+
+    ``leans`` are what each voter's own lean adds to z, so with the sign of the side.
+    """
     total, slope, bend = 0.0, 0.0, 0.0
     # An undecided vote without a margin is half a vote for each side.
     split = value == 0.5 and margin <= 0.0
@@ -121,13 +126,18 @@ def log_answer(
         answer = (1 - 2 * half) if split else (1 if value == 1.0 else (-1 if value == 0.0 else 0))
         chance = tie_chance if answer == 0 else side_chance
         weight = 0.5 if split else 1.0
-        log_p, d1, d2 = _honest(z, answer, margin)
+        lean = leans[0]
+        log_p, d1, d2 = _honest(z + lean, answer, margin)
         p = -1.0
         for k in range(rates.size):
             part = weight * share[k]
             if part <= 1e-9:
                 continue
             rate = rates[k]
+            if leans[k] != lean:
+                lean = leans[k]
+                log_p, d1, d2 = _honest(z + lean, answer, margin)
+                p = -1.0
             if rate <= 0.0:
                 total += part * log_p
                 slope += part * d1
@@ -156,8 +166,8 @@ def _log_honest(z: float, answer: int, margin: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def log_rates(
-    z: float, value: float, margin: float, rates: FloatArray, wanted: FloatArray, side_chance: float,
-    tie_chance: float, out: FloatArray,
+    z: float, value: float, margin: float, rates: FloatArray, leans: FloatArray, side: float, wanted: FloatArray,
+    side_chance: float, tie_chance: float, out: FloatArray,
 ) -> None:  # fmt: skip
     """log p_k(value | z) of every rate k whose ``wanted`` is above zero into ``out``; zero of the others."""
     split = value == 0.5 and margin <= 0.0
@@ -165,11 +175,13 @@ def log_rates(
     for half in range(2 if split else 1):
         answer = (1 - 2 * half) if split else (1 if value == 1.0 else (-1 if value == 0.0 else 0))
         chance = tie_chance if answer == 0 else side_chance
-        log_p = _log_honest(z, answer, margin)
-        p = -1.0
+        lean, log_p, p = np.inf, 0.0, -1.0
         for k in range(rates.size):
             if wanted[k] <= 0.0:
                 continue
+            if side * leans[k] != lean:
+                lean = side * leans[k]
+                log_p, p = _log_honest(z + lean, answer, margin), -1.0
             part = log_p
             if rates[k] > 0.0:
                 p = np.exp(log_p) if p < 0.0 else p
@@ -180,18 +192,20 @@ def log_rates(
 @njit(cache=True, error_model="numpy")
 def _expect(
     mean: FloatArray, variance: FloatArray, value: FloatArray, side: FloatArray, share: FloatArray, bias: float,
-    margin: float, rates: FloatArray, side_chance: float, tie_chance: float, rules: FloatArray, sizes: FloatArray,
-    out: FloatArray,
+    margin: float, rates: FloatArray, leans: FloatArray, side_chance: float, tie_chance: float, rules: FloatArray,
+    sizes: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     for i in range(mean.size):
+        leaning = side[i] * leans
         which = 0 if variance[i] < _NARROW else (1 if variance[i] < _MIDDLE else 2)
         spread, centre = np.sqrt(variance[i]), mean[i] + side[i] * bias
         total, slope, bend = 0.0, 0.0, 0.0
         for j in range(sizes[which]):
             weight = rules[which, 1, j]
             a, b, c = log_answer(
-                centre + spread * rules[which, 0, j], value[i], margin, rates, share[i], side_chance, tie_chance
-            )
+                centre + spread * rules[which, 0, j], value[i], margin, rates, leaning, share[i], side_chance,
+                tie_chance,
+            )  # fmt: skip
             total += weight * a
             slope += weight * b
             bend += weight * c
@@ -210,6 +224,8 @@ class Preference:
         Half-width of the undecided region; with 0 an undecided vote is half a vote for each side.
     rates : tuple of float
         The rates of random answers that voters may have.
+    leans : tuple of float
+        By how much more than the bias each of these voters leans to the left side; by default nobody does.
     tie_chance : float
         How often a random answer is "undecided".
     spread : float
@@ -221,6 +237,12 @@ class Preference:
     rates: tuple[float, ...] = (0.0,)
     tie_chance: float = 0.0
     spread: float = 1.0
+    leans: tuple[float, ...] = ()
+
+    @property
+    def own_leans(self) -> FloatArray:
+        """The lean that goes with each rate, shape (n_rates,)."""
+        return np.array(self.leans) if self.leans else np.zeros(len(self.rates))
 
     @property
     def side_chance(self) -> float:
@@ -237,7 +259,7 @@ class Preference:
             np.ascontiguousarray(mean, dtype=np.float64), np.ascontiguousarray(variance, dtype=np.float64),
             np.ascontiguousarray(ballots.value, dtype=np.float64), np.ascontiguousarray(ballots.side, dtype=np.float64),
             np.ascontiguousarray(ballots.share, dtype=np.float64), self.bias, self.margin, np.array(self.rates),
-            self.side_chance, self.tie_chance, rules, sizes, out,
+            self.own_leans, self.side_chance, self.tie_chance, rules, sizes, out,
         )  # fmt: skip
         return out[0], out[1], out[2]
 
@@ -256,18 +278,21 @@ class Preference:
 
     def answered(self, mean: FloatArray, variance: FloatArray, ballots: Ballots) -> FloatArray:
         """Log probability of each row's answer at each rate, the difference integrated out, shape (n_rows, n_rates)."""
-        p = self.probability(mean, variance, ballots.side)
-        rates = np.array(self.rates)
         place = np.where(ballots.value == 1.0, 0, np.where(ballots.value == 0.0, 2, 1))
         chance = np.where(place == 1, self.tie_chance, self.side_chance)
-        own = np.maximum(p[np.arange(place.size), place], 1e-300)
-        with np.errstate(divide="ignore"):
-            logs = np.log((1.0 - rates) * own[:, None] + rates * chance[:, None])
         half = (place == 1) & (self.margin <= 0.0)
-        if half.any():
-            sides = (1.0 - rates) * p[half][:, [0, 2], None] + rates * self.side_chance
-            logs[half] = 0.5 * np.log(sides).sum(axis=1)
-        return logs
+        leans, found = self.own_leans, np.empty((mean.size, len(self.rates)))
+        for lean in np.unique(leans):
+            rates = np.array(self.rates)[leans == lean]
+            p = self.probability(mean + ballots.side * lean, variance, ballots.side)
+            own = np.maximum(p[np.arange(place.size), place], 1e-300)
+            with np.errstate(divide="ignore"):
+                logs = np.log((1.0 - rates) * own[:, None] + rates * chance[:, None])
+            if half.any():
+                sides = (1.0 - rates) * p[half][:, [0, 2], None] + rates * self.side_chance
+                logs[half] = 0.5 * np.log(sides).sum(axis=1)
+            found[:, leans == lean] = logs
+        return found
 
     def refit(
         self, mean: FloatArray, variance: FloatArray, ballots: Ballots, weight: FloatArray, *, bias: bool, margin: bool

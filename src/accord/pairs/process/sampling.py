@@ -6,7 +6,7 @@ Here all of them are drawn together, by Markov chain Monte Carlo:
 
 - scores: elliptical slice sampling around the Gaussian posterior, whitened, so that draws are almost independent;
 - the scale e^t of all scores, with a log-normal prior, moved with the scores and against them;
-- every voter's rate, given the scores; the shares of the rates, given the voters (Dirichlet);
+- every voter's rate and lean, given the scores; the shares of these, given the voters (Dirichlet);
 - bias and margin: random-walk Metropolis.
 
 Only the common scale of the kernel is drawn; its other parameters stay where the bound put them.
@@ -19,7 +19,7 @@ from numba import njit
 
 from accord.pairs.process.likelihoods import Preference, log_rates
 from accord.pairs.process.posterior import Posterior, Votes, solve_lower
-from accord.pairs.voters import SHARES_PRIOR, Voters
+from accord.pairs.voters import Voters
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["Draws", "draw_posterior"]
@@ -40,21 +40,25 @@ class Draws:
 
     whitened: FloatArray  # (n_draws, m), times e^t
     scale: FloatArray  # (n_draws,) e^t
-    rates: FloatArray  # (n_draws, n_voters) each voter's rate of random answers
+    habits: IntArray  # (n_draws, n_voters) which of the likelihood's rates and leans each voter has
     bias: FloatArray  # (n_draws,)
     margin: FloatArray  # (n_draws,)
+
+    def beliefs(self, n_habits: int) -> FloatArray:
+        """How often each voter was drawn with each rate and lean, shape (n_voters, n_habits)."""
+        return np.stack([(self.habits == k).mean(axis=0) for k in range(n_habits)], axis=1)
 
 
 @njit(cache=True, error_model="numpy")
 def _log_likelihood(
     f: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray, counts: FloatArray,
-    bias: float, margin: float, rates: FloatArray, side_chance: float, tie_chance: float,
+    bias: float, margin: float, rates: FloatArray, leans: FloatArray, side_chance: float, tie_chance: float,
 ) -> float:  # fmt: skip
     total = 0.0
     own = np.empty(rates.size)
     for i in range(left.size):
         z = f[left[i]] - f[right[i]] + side[i] * bias
-        log_rates(z, value[i], margin, rates, counts[i], side_chance, tie_chance, own)
+        log_rates(z, value[i], margin, rates, leans, side[i], counts[i], side_chance, tie_chance, own)
         for k in range(rates.size):
             total += counts[i, k] * own[k]
     return total
@@ -65,13 +69,15 @@ def _chain(
     rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray,
     factor: FloatArray, centre: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray,
     weight: FloatArray, cell_voter: IntArray, cell_row: IntArray, cell_weight: FloatArray, n_voters: int,
-    first_rate: IntArray, rates: FloatArray, shares_prior: FloatArray, side_chance: float, tie_chance: float,
-    bias: float, margin: float, learn_bias: bool, learn_margin: bool, learn_scale: bool, log_variance: float,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
+    first_rate: IntArray, rates: FloatArray, leans: FloatArray, shares_prior: FloatArray, side_chance: float,
+    tie_chance: float, bias: float, margin: float, learn_bias: bool, learn_margin: bool, learn_scale: bool,
+    log_variance: float,
+) -> tuple[FloatArray, FloatArray, IntArray, FloatArray, FloatArray]:  # fmt: skip
     """The chain; see :func:`draw_posterior`. v = centre + spread · w, f = e^t design · v."""
     m, n_rows, n_rates = centre.size, left.size, rates.size
     out_v, out_scale = np.empty((n_draws, m)), np.empty(n_draws)
-    out_rates, out_bias, out_margin = np.empty((n_draws, n_voters)), np.empty(n_draws), np.empty(n_draws)
+    out_habits = np.empty((n_draws, n_voters), dtype=np.int64)
+    out_bias, out_margin = np.empty(n_draws), np.empty(n_draws)
     basis = design @ spread
     v, t = centre.copy(), 0.0
     f0 = design @ centre
@@ -88,7 +94,7 @@ def _chain(
         if n_rates > 1:
             for i in range(n_rows):
                 z = np.exp(t) * (g[left[i]] - g[right[i]]) + side[i] * bias
-                log_rates(z, value[i], margin, rates, every, side_chance, tie_chance, log_p[i])
+                log_rates(z, value[i], margin, rates, leans, side[i], every, side_chance, tie_chance, log_p[i])
             score = np.zeros((n_voters, n_rates))
             for c in range(cell_row.size):
                 for k in range(n_rates):
@@ -121,7 +127,9 @@ def _chain(
             now = np.sum(counts * log_p)
         elif it == 0:
             counts[:, 0] = weight
-            now = _log_likelihood(g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance)
+            now = _log_likelihood(
+                g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
+            )
         scale = np.exp(t)
         # -- scores: an elliptical slice around N(centre, spread spreadᵀ)
         w = factor.T @ (v - centre)
@@ -138,7 +146,7 @@ def _chain(
             c, s = np.cos(angle), np.sin(angle)
             moved_g = f0 + c * offset_g + s * dg
             then = _log_likelihood(
-                scale * moved_g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance
+                scale * moved_g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
             )
             norm_v = cc + 2.0 * (c * co + s * cd) + c * c * oo + 2.0 * c * s * od + s * s * dd
             norm_w = c * c * ww + 2.0 * c * s * wt + s * s * tt
@@ -155,7 +163,7 @@ def _chain(
             # -- the scale together with the scores: f = e^t A v moves
             to = t + step_t * rng.standard_normal()
             then = _log_likelihood(
-                np.exp(to) * g, left, right, value, side, counts, bias, margin, rates, side_chance, tie_chance
+                np.exp(to) * g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
             )
             here, there = log_variance + 2.0 * t, log_variance + 2.0 * to
             ratio = then - now + 0.5 * (here * here - there * there) / _PRIOR_SD**2
@@ -176,24 +184,23 @@ def _chain(
         if learn_bias:
             to = bias + step_bias * rng.standard_normal()
             then = _log_likelihood(
-                np.exp(t) * g, left, right, value, side, counts, to, margin, rates, side_chance, tie_chance
+                np.exp(t) * g, left, right, value, side, counts, to, margin, rates, leans, side_chance, tie_chance
             )
             if np.log(rng.random()) < then - now + 0.5 * (bias**2 - to**2):
                 bias, now = to, then
         if learn_margin:
             to = abs(margin + step_margin * rng.standard_normal())
             then = _log_likelihood(
-                np.exp(t) * g, left, right, value, side, counts, bias, to, rates, side_chance, tie_chance
+                np.exp(t) * g, left, right, value, side, counts, bias, to, rates, leans, side_chance, tie_chance
             )
             if np.log(rng.random()) < then - now + margin - to:
                 margin, now = to, then
         if it >= burn_in and (it - burn_in) % thin == 0:
             place = (it - burn_in) // thin
             out_v[place], out_scale[place] = np.exp(t) * v, np.exp(t)
-            for u in range(n_voters):
-                out_rates[place, u] = rates[rate[u]]
+            out_habits[place] = rate
             out_bias[place], out_margin[place] = bias, margin
-    return out_v, out_scale, out_rates, out_bias, out_margin
+    return out_v, out_scale, out_habits, out_bias, out_margin
 
 
 def draw_posterior(
@@ -235,17 +242,17 @@ def draw_posterior(
     if voters is None or (voters.voter < 0).any():
         none: IntArray = np.zeros(0, dtype=np.int64)
         cells: tuple[IntArray, IntArray, FloatArray] = (none, none, np.zeros(0))
-        rates = np.zeros(1)
+        rates, leans = np.zeros(1), np.zeros(1)
         n_voters, first, prior = 0, none, np.ones(1)
     else:
-        rates = np.array(likelihood.rates)
+        rates, leans = np.array(likelihood.rates), likelihood.own_leans
         cells = (voters.voter, voters.row, voters.weight)
-        n_voters, prior = len(voters.belief), SHARES_PRIOR
+        n_voters, prior = len(voters.belief), voters.prior
         first = np.argmax(voters.belief, axis=1)
     found = _chain(
         rng, n_draws, burn_in, thin, np.ascontiguousarray(design), np.ascontiguousarray(spread),
         np.ascontiguousarray(posterior.factor / np.sqrt(_WIDER)), posterior.mean, votes.left, votes.right,
-        ballots.value, ballots.side, votes.weight, cells[0], cells[1], cells[2], n_voters, first, rates, prior,
+        ballots.value, ballots.side, votes.weight, cells[0], cells[1], cells[2], n_voters, first, rates, leans, prior,
         likelihood.side_chance, likelihood.tie_chance, likelihood.bias, likelihood.margin, learn_bias,
         likelihood.margin > 0.0, learn_scale, log_variance,
     )  # fmt: skip
