@@ -313,11 +313,12 @@ def test_texts_and_links_that_cannot_be_read_are_refused(make):
         make().fit(X.assign(text=["a", 3, *X["text"][2:]]), y, links=links)
     with pytest.raises(InputError, match="every context must be a string; row 1 is NoneType"):
         Links(links.source, links.target, contexts=[None] * links.n_links)
-    with pytest.raises(InputError, match=r"links must be a Links record; got DataFrame"):
-        make().fit(X, y, links=links.to_table())
+    with pytest.raises(InputError, match=r"links must be a Links record or a table .* got list"):
+        make().fit(X, y, links=[("a", "b")])
     model = make().fit(X, y, links=links)
-    with pytest.raises(InputError, match=r"links must be a Links record; got DataFrame"):
-        model.predict(X, links=links.to_table())
+    with pytest.raises(InputError, match=r"links must be a Links record or a table .* got list"):
+        model.predict(X, links=[("a", "b")])
+    assert_array_equal(model.predict(X, links=links.to_table()), model.predict(X, links=links))
 
 
 def test_links_with_blank_contexts_are_links_without_words():

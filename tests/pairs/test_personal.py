@@ -126,3 +126,16 @@ def test_bad_input_is_refused_in_one_sentence():
     pairs = [(f"t{k}", f"t{k + 1}") for k in range(1599)]
     with pytest.raises(InputError, match="need features or texts"):
         PersonalRanker().fit(pairs, [1] * 1599, items=many, annotator=["ada", "ben", "cem"] * 533)
+
+
+def test_voters_who_lean_to_one_side_are_persons_too():
+    rng = np.random.default_rng(3)
+    problem = taste_votes(n_items=10, n_voters=6, per_voter=80)
+    votes = problem.votes
+    X, y = votes.xy()
+    shown = np.where(rng.random(len(y)) < 0.5, X["left"], X["right"])
+    names = votes.annotators[votes.annotator]
+    ranker = PersonalRanker().fit(X, y, items=votes.items, annotator=names, shown_left=shown)
+    assert ranker.consensus_._learns_bias
+    assert ranker.predict_proba(X[:5], annotator=names[:5], attentive=False).shape[0] == 5
+    assert ranker.voters_["error"].between(0, 1).all()

@@ -21,7 +21,7 @@ from accord.pairs.process.posterior import Votes, pair_dots, solve_lower
 from accord.pairs.process.scorer import Scorer
 from accord.pairs.ranking import rank_columns
 from accord.pairs.taste_groups import TasteGroups, find_groups
-from accord.pairs.voters import RATES, Voters
+from accord.pairs.voters import Voters
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PersonalRanker"]
@@ -231,7 +231,7 @@ class PersonalRanker(BaseEstimator):
         if not self.consensus_._learns_voters:
             return None
         belief = np.array([self.consensus_._beliefs[name] for name in self._annotators])
-        return Voters.of(voter, np.arange(voter.size), rows.weight, belief, voter.size)
+        return Voters.of(voter, np.arange(voter.size), rows.weight, belief, voter.size, self.consensus_._habits.prior)
 
     def _kept(self, found: PersonalFit, design: FloatArray) -> PersonalFit:
         """The fit with the tastes that voters have, the strongest first."""
@@ -273,7 +273,8 @@ class PersonalRanker(BaseEstimator):
         covariance = np.concatenate([fit.covariance, np.diag(fit.spread)[None]])
         rates = np.zeros(len(amounts))
         if fit.voters is not None:
-            rates = np.append(fit.voters.belief @ np.array(RATES), fit.voters.shares @ np.array(RATES))
+            values = np.array(self.consensus_._habits.rates)
+            rates = np.append(fit.voters.belief @ values, fit.voters.shares @ values)
         if annotator is None:
             place = np.full(n, len(amounts) - 1)
         else:
@@ -381,7 +382,7 @@ class PersonalRanker(BaseEstimator):
             apart = np.sqrt(np.maximum(square, 0.0) / max(float(scores.var()), 1e-12))
         table["apart"] = apart
         if fit.voters is not None:
-            table["error"] = fit.voters.belief @ np.array(RATES)
+            table["error"] = fit.voters.belief @ np.array(self.consensus_._habits.rates)
         table["group"] = 1 if groups is None else 1 + np.argmax(groups.belief, axis=1)
         table["p_group"] = 1.0 if groups is None else groups.belief.max(axis=1)
         return table.sort_values(["apart", "annotator"], ascending=[False, True], ignore_index=True)

@@ -195,7 +195,7 @@ class _Trees:
         inner = nodes["is_leaf"] == 0
         sound = [nodes["left"] > own, nodes["right"] > own, nodes["left"] < size, nodes["right"] < size]
         sound += [nodes["feature_idx"] >= 0, nodes["feature_idx"] < n_features]
-        if sizes.min() < 1 or len(sizes) % n_trees or not all(rule[inner].all() for rule in sound):
+        if sizes.min() < 1 or n_trees < 1 or len(sizes) % n_trees or not all(rule[inner].all() for rule in sound):
             raise ValueError("a tree leads to a node or a feature that it does not have")
         none = np.zeros((0, 8), dtype=np.uint32)
         trees = [TreePredictor(part.copy(), none, none) for part in np.split(nodes, ends[:-1])]
@@ -278,6 +278,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("pairs.ArgumentFeatures", "accord.pairs.features", ESTIMATOR),
     ("pairs.NGrams", "accord.pairs.features", RECORD),
     ("pairs.FeatureGroups", "accord.pairs.feature_groups", RECORD),
+    ("pairs.Habits", "accord.pairs.voters", RECORD),
     ("pairs.Voters", "accord.pairs.voters", RECORD),
     ("pairs.Inputs", "accord.pairs.process.kernels", RECORD),
     ("pairs.Factor", "accord.pairs.process.kernels", RECORD),

@@ -242,8 +242,10 @@ def draw_posterior(
     if voters is None or (voters.voter < 0).any():
         none: IntArray = np.zeros(0, dtype=np.int64)
         cells: tuple[IntArray, IntArray, FloatArray] = (none, none, np.zeros(0))
-        rates, leans = np.zeros(1), np.zeros(1)
-        n_voters, first, prior = 0, none, np.ones(1)
+        rates: FloatArray = np.zeros(1)
+        leans: FloatArray = np.zeros(1)
+        prior: FloatArray = np.ones(1)
+        n_voters, first = 0, none
     else:
         rates, leans = np.array(likelihood.rates), likelihood.own_leans
         cells = (voters.voter, voters.row, voters.weight)
