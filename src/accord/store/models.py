@@ -32,8 +32,8 @@ _NAMES = {"format", "layout", "kind", "version", "libraries", "settings", "finge
 _LONGEST_LIST = 2**23
 # What a damaged or made-up file lets the readers of zip, JSON and arrays and the constructors of models raise.
 _BROKEN = (
-    zipfile.BadZipFile, struct.error, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError,
-    RecursionError, NotImplementedError, RuntimeError, EOFError, OSError, MemoryError,
+    zipfile.BadZipFile, struct.error, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+    AssertionError, RuntimeError, EOFError, OSError, MemoryError,
 )  # fmt: skip
 # What a model raises whose parts do not fit together, when it is used.
 _UNSOUND = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError, AssertionError)
