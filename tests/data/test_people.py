@@ -85,3 +85,12 @@ def test_a_text_that_begins_with_total_is_a_text(tmp_path, capsys):
     file.write_text("id,review,stars\n1,Total,4\n2,A long and happy day,5\n3,Average,2\n4,Never again for me,\n")
     assert main(["import", str(file), "--out", str(tmp_path / "p")]) == 0
     assert Project.load(tmp_path / "p").counts["items"] == 4
+
+
+def test_a_draw_between_winner_and_loser_is_half_a_vote_and_other_words_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(FOLDER)
+    assert main(["import", "winners_and_draws.csv", "--out", str(tmp_path / "p")]) == 0
+    assert Project.load(tmp_path / "p").comparisons().value.tolist() == [1.0, 0.5, 1.0]
+    (tmp_path / "odd.csv").write_text("winner,loser,tie\na,b,maybe\n", encoding="utf-8")
+    assert main(["import", str(tmp_path / "odd.csv"), "--out", str(tmp_path / "q")]) == 2
+    assert "a tie must be yes or no" in capsys.readouterr().err

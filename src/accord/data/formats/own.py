@@ -24,7 +24,7 @@ from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.schemas import WINS, Matched, Role
 from accord.data.reading.sources import Source
-from accord.data.reading.votes import answer_of
+from accord.data.reading.votes import TIED, answer_of
 from accord.data.reading.wide import (
     read_answers,
     read_quotes,
@@ -231,9 +231,21 @@ class Reading:
         block.refuse(same, "a vote compares two different items", lambda row: f"{left[row]} twice", "Drop the row.")
         self._known(block, "item_id")
         self._known(block, "other_id")
-        value = pa.repeat(pa.scalar("1"), block.n) if won else self._vote_values(block, left, right)
+        value = self._won_or_tied(block) if won else self._vote_values(block, left, right)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("pair", names, block.all, value=value)
+
+    def _won_or_tied(self, block: Block) -> pa.Array:
+        """1 for the winner, 0.5 where a column says that there is none."""
+        said = [(word or "").strip().lower() for word in block.texts("tie")]
+        value = [TIED.get(word) for word in said]
+        block.refuse(
+            np.array([one is None for one in value], dtype=bool),
+            "a tie must be yes or no",
+            lambda row: repr(said[row]),
+            "Recode it or drop the row.",
+        )
+        return pa.array(value, pa.string())
 
     def _vote_values(self, block: Block, left: pa.Array, right: pa.Array) -> pa.Array:
         said = block.coded("value")

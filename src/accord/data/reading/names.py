@@ -76,6 +76,7 @@ SIDES = {
 WON_LOST = {
     "item_id": _names("winner winner_id better preferred won winning"),
     "other_id": _names("loser loser_id worse lost losing"),
+    "tie": _names("tied is_tie draw is_draw"),
 }
 # Columns that say something about a row and are no judgement of it.
 NO_JUDGEMENT = re.compile(

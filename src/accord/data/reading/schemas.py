@@ -59,13 +59,13 @@ VOTES = Role(
     {**SIDES, **PERSON, "weight": ("vote_weight", "sample_weight")},
     uses={"left": "item_id", "right": "other_id", "winner": "value", "weight": "weight", **_WHO},
 )
-# Votes whose first text is the better one, and which have no ties.
+# Votes whose first text is the better one, unless a column says that the two are equal.
 WINS = Role(
     "votes",
     ("item_id", "other_id"),
-    (*_EXTRA, "weight"),
+    (*_EXTRA, "weight", "tie"),
     {**WON_LOST, **PERSON, "weight": VOTES.synonyms["weight"]},
-    uses={"winner": "item_id", "loser": "other_id", "weight": "weight", **_WHO},
+    uses={"winner": "item_id", "loser": "other_id", "tie": "tie", "weight": "weight", **_WHO},
 )
 MARKS = Role(
     "marks",

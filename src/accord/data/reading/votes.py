@@ -6,7 +6,7 @@ from itertools import combinations
 
 from accord.data.reading.profiles import Profile, plain_name
 
-__all__ = ["VOTES", "answer_of", "answered_columns"]
+__all__ = ["TIED", "VOTES", "answer_of", "answered_columns"]
 
 _LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
 _RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
@@ -19,6 +19,11 @@ _NAMED_SIDE = re.compile(
     r"(?:the )?(?:text|option|argument|answer|response|choice|item|statement|candidate|version)[ _]?(a|b|left|right)"
 )
 VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
+# What a column says of a vote between a winner and a loser: whether they are equal.
+TIED = {
+    **dict.fromkeys(("", "0", "0.0", "no", "false", "n", "f"), "1"),
+    **dict.fromkeys(("1", "1.0", "yes", "true", "y", "t", "tie", "tied", "draw"), "0.5"),
+}
 _LOOKED_AT = 200  # rows
 _MOST_COLUMNS = 40  # that are tried
 
