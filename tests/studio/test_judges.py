@@ -37,7 +37,7 @@ def labelled():
     return Project("links", items, with_schema(table, JUDGEMENTS), settings=settings, annotator_table=judges)
 
 
-@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")  # few answers of few people
 def test_judges_of_pairs_are_shown_with_their_biases_and_people_apart(studio):
     owner = studio.person()
     key, result = kept(studio, open_example("answers"), owner)

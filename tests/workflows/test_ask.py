@@ -21,7 +21,7 @@ from accord.workflows.stopping import estimate_rest
 KINDS = {
     "threads": "cafe-threads", "aspects": "cafe-reviews", "links": "cafe-statements", "rationales": "cafe-notes",
 }  # fmt: skip
-pytestmark = pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")  # ten answers fit nothing well
 
 
 def quiet(what, done, total):
@@ -146,6 +146,7 @@ def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, c
     assert first.nunique() == 1  # all ways begin with the same answers
     assert (table.loc["random", "gain"] == 0).all()
     assert (table["n"] == 2).all()
+    assert ((table["low"] >= 0) & (table["high"] <= 1)).all()
     written = tmp_path / "curves.html"
     again = ["simulate", "rationales", "example:cafe-notes", "--set", "n_labels=12", "--set", "seeds=1"]
     assert main([*again, "--report", str(written), "--json"]) == 0
@@ -164,6 +165,9 @@ def test_answers_that_are_needed_are_read_off_the_curve():
     assert found.needed("random") == pytest.approx(100.0)
     assert found.needed("uncertainty") is None
     assert "does not reach" in found.sentences[1]
+    assert "cannot tell" not in " ".join(found.sentences)
+    unsure = Simulation("links", "accuracy", table.assign(gain_low=-0.1, gain_high=0.1, n=2))
+    assert all("2 splits cannot tell it from random questions" in sentence for sentence in unsure.sentences)
 
 
 @pytest.mark.parametrize("kind", ["links", "aspects"])

@@ -65,11 +65,21 @@ class Simulation:
             needed = self.needed(strategy)
             if strategy != "random":
                 told.append(
-                    f"{strategy}: does not reach what {most:,} random answers reach."
+                    f"{strategy}: does not reach what {most:,} random answers reach{self._unsure(strategy, most)}."
                     if needed is None
-                    else f"{strategy}: as good as {most:,} random answers after about {needed:,.0f}."
+                    else f"{strategy}: as good as {most:,} random answers after about {needed:,.0f}"
+                    f"{self._unsure(strategy, most)}."
                 )
         return told
+
+    def _unsure(self, strategy: str, n: int) -> str:
+        """What to add where random questions may be just as good at the end."""
+        if "gain_low" not in self.table:
+            return ""
+        last = self.table[(self.table["strategy"] == strategy) & (self.table["n_labels"] == n)]
+        if last.empty or last["gain_low"].iloc[0] > 0.0 or last["gain_high"].iloc[0] < 0.0:
+            return ""
+        return f" on average, but {last['n'].iloc[0]} splits cannot tell it from random questions"
 
 
 def simulate(
@@ -113,8 +123,9 @@ def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd
     sign, rows = -1.0 if metric == "distance" else 1.0, []
     for (strategy, n), values in scores.items():
         mean = mean_row("simulate", strategy, metric, values)
-        row = {"strategy": strategy, "n_labels": n, "metric": metric, "mean": mean.ours, "low": mean.low}
-        row |= {"high": mean.high, "n": mean.n}
+        row = {"strategy": strategy, "n_labels": n, "metric": metric, "mean": mean.ours}
+        most = 1.0 if metric == "accuracy" else np.inf
+        row |= {"low": max(mean.low, 0.0), "high": min(mean.high, most), "n": mean.n}
         if ("random", n) in scores:
             apart = sign * (np.array(values) - np.array(scores["random", n]))
             gain = mean_row("simulate", strategy, "gain", apart)
