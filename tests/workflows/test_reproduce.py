@@ -1,5 +1,14 @@
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import accord
 from accord.evaluation.tables import Row
-from accord.workflows.reproduce import Reproduction, wide_table
+from accord.workflows.reproduce import Origin, Reproduction, wide_table
+
+PAGES = Path(__file__).parents[2] / "docs" / "results"
 
 
 def result(value):
@@ -31,7 +40,7 @@ def test_sizes_of_one_thing_share_a_line(tmp_path):
 
 def test_a_figure_that_is_missing_is_a_dash():
     rows = [Row("strict", "gppl", "auc", None, 0.9, 0.9, 0.9, 1), Row("strict", "longer", "cee", 0.5, 0.4, 0.3, 0.5, 2)]
-    assert wide_table(rows)[-2:] == ["| gppl | 0.9000 | – | – |", "| longer | – | 0.4000 ± 0.1000 | 0.5 |"]
+    assert wide_table(rows)[-2:] == ["| gppl | 0.9000 | – | – | 1 |", "| longer | – | 0.4000 ± 0.1000 | 0.5 | 2 |"]
 
 
 def test_what_stands_around_the_tables_stays(tmp_path):
@@ -50,3 +59,39 @@ def test_curves_of_a_word_are_drawn_beside_its_page(tmp_path):
     rows = tuple(Row("figure_2/we8there", "prank", f"loss@{i}", None, 0.7, 0.6, 0.8, 2) for i in (1, 2))
     Reproduction("aspects", False, 1.0, rows).write(tmp_path / "aspects.md")
     assert (tmp_path / "aspects-figure-2-we8there.svg").read_text().startswith("<?xml")
+
+
+def test_the_rows_are_kept_beside_the_page_with_what_they_were_made_with(tmp_path):
+    page = tmp_path / "pairs.md"
+    run = Reproduction("pairs", False, 150.0, result(0.83).rows, Origin("1.2.3", "0123456789", "2 processes"))
+    run.write(page)
+    assert "Accord 1.2.3 at commit 0123456789: 2 minutes, 2 processes." in page.read_text()
+    kept = json.loads(page.with_suffix(".json").read_text())
+    assert Reproduction.from_json(kept) == run
+
+
+def test_the_commit_is_that_of_the_checkout_and_unknown_elsewhere(monkeypatch):
+    def git(*arguments):
+        return subprocess.run(
+            ["git", *arguments], cwd=PAGES, capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    here = Origin.here("one process")
+    head = git("rev-parse", "HEAD")
+    assert here.version == accord.__version__
+    assert here.commit is None if not head else head.startswith(here.commit.rstrip("+"))
+
+    def absent(*_, **__):
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(subprocess, "run", absent)
+    assert Origin.here("one process").commit is None
+
+
+@pytest.mark.parametrize("kept", sorted(PAGES.glob("*.json")), ids=lambda path: path.stem)
+def test_the_published_page_holds_the_rows_that_are_kept_beside_it(kept, tmp_path):
+    run = Reproduction.from_json(json.loads(kept.read_text(encoding="utf-8")))
+    assert not run.quick
+    run.write(tmp_path / kept.with_suffix(".md").name)
+    written = (tmp_path / f"{kept.stem}.md").read_text(encoding="utf-8").partition("<!-- tables")[2]
+    assert written.rstrip() in kept.with_suffix(".md").read_text(encoding="utf-8")

@@ -1,9 +1,11 @@
 """Rebuild a paper's tables, and write them beside its own figures."""
 
+import json
+import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
+import accord
 from accord.data.replacing import replacing
 from accord.errors import MissingDependencyError
 from accord.evaluation.table_picture import draw_table
@@ -19,19 +22,50 @@ from accord.scale.workers import joblib_on
 from accord.typing import Progress
 from accord.workflows.kinds import paper_of
 
-__all__ = ["Reproduction", "reproduce", "row_cells", "wide_table"]
+__all__ = ["Origin", "Reproduction", "reproduce", "row_cells", "wide_table"]
 
 _START, _END = "<!-- tables: written by accord reproduce -->", "<!-- end of tables -->"
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Which code a run was made with: the version, the commit where it is known, and who worked."""
+
+    version: str = accord.__version__
+    commit: str | None = None
+    workers: str = "one process"
+
+    @classmethod
+    def here(cls, workers: str) -> "Origin":
+        """The code that runs now; the commit is known in a checkout, with a + where files differ from it."""
+        commit = None
+        with suppress(OSError, subprocess.SubprocessError):
+            _git("ls-files", "--error-unmatch", __file__)  # an installed package may lie inside another checkout
+            commit = _git("describe", "--always", "--exclude=*", "--dirty=+", "--abbrev=10") or None
+        return cls(accord.__version__, commit, workers)
+
+
+def _git(*arguments: str) -> str:
+    place = Path(__file__).parent
+    found = subprocess.run(["git", *arguments], cwd=place, capture_output=True, text=True, timeout=10, check=True)
+    return found.stdout.strip()
+
+
+@dataclass(frozen=True)
 class Reproduction:
-    """The rows of one paper's tables."""
+    """The rows of one paper's tables, and what they were made with."""
 
     kind: str
     quick: bool
     seconds: float
     rows: tuple[Row, ...]
+    origin: Origin = field(default_factory=Origin)
+
+    @classmethod
+    def from_json(cls, run: Mapping[str, Any]) -> "Reproduction":
+        """A run as ``write`` keeps it beside its page."""
+        rows = tuple(Row(**row) for row in run["rows"])
+        return cls(run["kind"], run["quick"], run["seconds"], rows, Origin(**run["origin"]))
 
     def tables(self) -> list[tuple[str, list[Row]]]:
         """The rows by table, in order of first appearance."""
@@ -53,7 +87,7 @@ class Reproduction:
         return f"# Results: {self.kind}\n\n{self._tables(pictures or {})}\n"
 
     def write(self, path: Path) -> None:
-        """Write the page and a picture a table beside it; of a page that is there, only what is between the marks.
+        """Write the page, its pictures and the rows as JSON; of a page that is there, only what is between the marks.
 
         So what people write around the tables, and the pictures they put there, stay.
         """
@@ -63,6 +97,9 @@ class Reproduction:
         before, start, rest = page.partition(_START)
         _, end, after = rest.partition(_END)
         page = f"{before}{self._tables(pictures)}{after}" if start and end else self.to_markdown(pictures)
+        with replacing(path.with_suffix(".json")) as part:
+            kept = self.to_json() | {"origin": asdict(self.origin)}
+            part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         with replacing(path) as part:
             part.write_text(page, encoding="utf-8")
 
@@ -84,9 +121,13 @@ class Reproduction:
         return pictures
 
     def _tables(self, pictures: Mapping[str, str]) -> str:
-        lines = [_START, f"Written by `accord reproduce {self.kind}{' --quick' * self.quick}`."]
-        lines += [
-            "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash means that there is no such figure."
+        commit = f" at commit {self.origin.commit}" if self.origin.commit else ""
+        minutes = max(1, round(self.seconds / 60))
+        lines = [
+            _START,
+            f"One run of `accord reproduce {self.kind}{' --quick' * self.quick}`, "
+            f"Accord {self.origin.version}{commit}: {minutes} minute{'s' * (minutes > 1)}, {self.origin.workers}.",
+            "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash: there is no such figure.",
         ]
         for name, rows in self.tables():
             lines += ["", f"## {name}", ""]
@@ -121,9 +162,12 @@ def _grid(rows: Sequence[Row], prefix: str) -> list[str]:
         if any(cell is not None and cell.paper is not None for cell in own):
             papers = ["–" if cell is None or cell.paper is None else f"{cell.paper:.4g}" for cell in own]
             columns.append(("paper", papers))
-    counts = [str(n) for n in sorted({row.n for row in rows})]
+    counts = [sorted({row.n for row in rows if row.row == name}) for name in names]
+    together = sorted({n for own in counts for n in own})
+    if len(together) > 1:  # else the line above the table says it once
+        columns.append(("n", [" or ".join(map(str, own)) for own in counts]))
     return [
-        f"{prefix}n = {' or '.join(counts)}",
+        f"{prefix}n = {together[0]}" if len(together) == 1 else f"{prefix}n in the last column",
         "",
         "| row | " + " | ".join(header for header, _ in columns) + " |",
         "|---|" + "---:|" * len(columns),
@@ -164,5 +208,7 @@ def reproduce(
     start = time.perf_counter()
     with joblib_on(scheduler), threadpool_limits(1):
         n_jobs = -1 if scheduler is not None else workers or cpu_count()  # -1: all that the cluster has
+        who = "a cluster" if scheduler is not None else "one process" if n_jobs == 1 else f"{n_jobs} processes"
+        origin = Origin.here(who)  # now: files may change while a long run goes on
         rows: Sequence[Row] = paper.reproduce(quick=quick, progress=progress, workers=n_jobs)
-    return Reproduction(kind, quick, time.perf_counter() - start, tuple(rows))
+    return Reproduction(kind, quick, time.perf_counter() - start, tuple(rows), origin)
