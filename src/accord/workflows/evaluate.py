@@ -18,11 +18,11 @@ from accord.errors import InputError
 from accord.evaluation.agreement import wilson
 from accord.fitting.folds import group_folds
 from accord.scale.workers import Workers
-from accord.typing import FloatArray, ObjectArray, Progress
+from accord.typing import FloatArray, IntArray, ObjectArray, Progress
 from accord.workflows.judged import people_only
 from accord.workflows.left_out import ACCORD, ALONE, LEAST_GROUPS, METHODS, Cases, Fold
 
-__all__ = ["ACCORD", "ALONE", "Evaluation", "evaluate"]
+__all__ = ["ACCORD", "ALONE", "Evaluation", "case_losses", "evaluate"]
 
 _RESAMPLES = 1000
 _SHARES = (0.25, 0.5)  # of the training groups, for the learning curve
@@ -95,13 +95,13 @@ def evaluate(
         notes.update(dict.fromkeys(said))
     sizes = [(round(float(np.mean([len(part.train) for part in runs[n]]))), p[n]) for n in (*_SHARES, ACCORD)]
     draws = _draws(cases.group, random_state)
-    losses = {name: _losses(cases, p[name]) for name in kind.named()}
+    losses = {name: case_losses(cases.truth, p[name], ordered=cases.ordered) for name in kind.named()}
     rows, gains = _compared(losses, draws, n_groups)
     curve = pd.DataFrame(
         [
             (n, metric, *_interval(values, draws, n_groups, share=metric == "accuracy"))
             for n, found in sizes
-            for metric, values in _losses(cases, found).items()
+            for metric, values in case_losses(cases.truth, found, ordered=cases.ordered).items()
         ],
         columns=["n", "metric", "value", "low", "high"],
     )
@@ -135,15 +135,25 @@ def _predicted(
 # -- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _losses(cases: Cases, p: FloatArray) -> dict[str, FloatArray]:
-    """What each case says of each metric; accuracies are higher where a method is better, the others lower."""
+def case_losses(truth: IntArray, p: FloatArray, *, ordered: bool) -> dict[str, FloatArray]:
+    """What each case says of each metric; accuracies are higher where a method is better, the others lower.
+
+    Parameters
+    ----------
+    truth : array of shape (n_cases,)
+        Codes of the right answers.
+    p : array of shape (n_cases, n_answers)
+        Probabilities of the answers.
+    ordered : bool
+        Answers are ranks, so that an answer can be near.
+    """
     rows = np.arange(len(p))
     best = p.argmax(axis=1)
-    own = {"accuracy": (best == cases.truth).astype(float)}
-    if cases.ordered:
+    own = {"accuracy": (best == truth).astype(float)}
+    if ordered:
         middle = (np.cumsum(p, axis=1) < 0.5).sum(axis=1).clip(max=p.shape[1] - 1)  # the median answer
-        own["ranks off"] = np.abs(middle - cases.truth).astype(float)
-    own["log loss"] = -np.log(np.maximum(p[rows, cases.truth], 1e-12))
+        own["ranks off"] = np.abs(middle - truth).astype(float)
+    own["log loss"] = -np.log(np.maximum(p[rows, truth], 1e-12))
     return own
 
 
