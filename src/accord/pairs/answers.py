@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
+from accord.data.vote_order import id_order, votes_of_voters
 from accord.errors import InputError
 from accord.pairs.feature_groups import FeatureGroups
 from accord.pairs.process.kernel_design import parameter_table
@@ -55,6 +56,7 @@ class PairAnswers:
     bound_: float
     variance_multiplier_: float
     _comparisons: Comparisons
+    _id_order: IntArray | None = None  # models that were saved earlier are in the order of their items
     _groups: FeatureGroups | None
     _given_marks: dict[str, float]
     _voted: IntArray
@@ -83,7 +85,18 @@ class PairAnswers:
 
     @property
     def _index(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.items_.ids)}
+        return {name: place for place, name in enumerate(self.items_.ids[self._by_id])}
+
+    @property
+    def _by_id(self) -> IntArray:
+        """Positions of the items in the order of their ids, in which everything is learnt."""
+        return np.arange(self.items_.n_items) if self._id_order is None else self._id_order
+
+    def _sorted_items(self) -> Items:
+        """The items in the order of their ids."""
+        if bool((self._by_id[:-1] < self._by_id[1:]).all()):
+            return self.items_
+        return self.items_.subset(self._by_id)
 
     def _feature_names(self, part: int) -> list[str]:
         groups = self._groups
@@ -127,7 +140,7 @@ class PairAnswers:
         belief = np.array([self._beliefs.get(name, first) for name in given.annotators])
         draws = self._draw()
         if draws is not None and draws.habits.shape[1] == len(belief):
-            belief = draws.beliefs(len(self._habits.rates))
+            belief = self._drawn_beliefs(draws)
         lean = self.likelihood_.bias + belief @ np.array(self._habits.leans)
         belief = self._habits.by_rate(belief)
         rates, reached, tail = np.array(RATES), np.cumsum(belief, axis=1), 0.5 * (1.0 - _LEVEL)
@@ -136,6 +149,14 @@ class PairAnswers:
         if self._habits is not PLAIN:
             columns["left"] = lean
         return pd.DataFrame(columns).sort_values("error", kind="stable", ignore_index=True)
+
+    def _drawn_beliefs(self, draws: Draws) -> FloatArray:
+        """Probability of each voter's habits; voters who gave the same votes have the same."""
+        belief = draws.beliefs(len(self._habits.rates))
+        alike = np.unique(votes_of_voters(self._comparisons), return_inverse=True)[1]
+        total = np.zeros((alike.max(initial=-1) + 1, belief.shape[1]))
+        np.add.at(total, alike, belief)
+        return np.asarray(total / np.bincount(alike)[:, None])[alike]
 
     @property
     def _random_rate(self) -> float:
@@ -245,7 +266,7 @@ class PairAnswers:
         items = items or self.items_
         votes, n_votes = self._comparisons, self._streamed
         if n_votes is None:
-            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)
+            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)[self._by_id]
         counts = np.append(n_votes, 0)  # an item that was not fitted to reads the zero
         where = None if anchor is None else int(items.positions([anchor], what="anchor")[0])
         tables = []
@@ -282,6 +303,7 @@ class PairAnswers:
         n_votes = self._comparisons.n_votes if self._streamed is None else int(self._streamed.sum()) // 2
         rng = np.random.default_rng(self.random_state)
         states = [GroupState(name, draws) for name, _, draws in self._group_draws(items, n_draws)]
+        states.sort(key=lambda state: str(state.group))
         return stability(states, top=top, sure=sure, n_votes=n_votes, rng=rng)
 
     def knows(self, votes: Comparisons) -> bool:
@@ -300,14 +322,15 @@ class PairAnswers:
         return np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
 
     def _group_rows(self, items: Items) -> dict[str | None, IntArray]:
-        """Positions of the items of each group, in the order of the groups; one group if votes cross them."""
+        """Positions of the items of each group by id, in the order of the groups; one group if votes cross them."""
         votes, groups = self._comparisons, items.groups
+        order = self._by_id if items is self.items_ else id_order(items.ids)
         own = self.items_.groups
         crossed = own is not None and bool((own[votes.left] != own[votes.right]).any())
         if groups is None or crossed or any(name is None for name in groups):
-            return {None: np.arange(items.n_items)}
+            return {None: order}
         codes, names = pd.factorize(groups)
-        order = np.argsort(codes, kind="stable")
+        order = order[np.argsort(codes[order], kind="stable")]
         ends = np.cumsum(np.bincount(codes))[:-1]
         return dict(zip(names.tolist(), np.split(order, ends), strict=True))
 
@@ -317,9 +340,12 @@ class PairAnswers:
         n_draws = min(n_draws, max(_FEWEST_DRAWS, _MOST_DRAWN // max(items.n_items, 1)))
         drawn = self._draw(n_draws)
         whitened, scale = self.scorer_.draw(n_draws, rng) if drawn is None else (drawn.whitened, drawn.scale)
-        for name, rows in self._group_rows(items).items():
+        groups = self._group_rows(items)
+        names = sorted(groups, key=str)
+        generators = dict(zip(names, rng.spawn(len(names)), strict=True))  # in whatever order the groups come
+        for name, rows in groups.items():
             x = self._inputs(items.subset(rows))
-            yield name, rows, self.scorer_.draw_scores(x, whitened, scale, rng)
+            yield name, rows, self.scorer_.draw_scores(x, whitened, scale, generators[name])
 
     def _draw(self, n_draws: int = 1500) -> Draws | None:
         """Draws of all that is learnt, made once after each fit; None where the Gaussian posterior has to do."""
@@ -366,9 +392,10 @@ class PairAnswers:
             raise InputError(f"strategy must be one of {', '.join(STRATEGIES)}, transfer; got {strategy!r}.")
         if candidates is None:
             rng = np.random.default_rng(self.random_state)
-            groups = None if self.items_.groups is None else pd.factorize(self.items_.groups)[0]
+            groups = None if self.items_.groups is None else pd.factorize(self.items_.groups[self._by_id])[0]
             a, b = candidate_pairs(self.items_.n_items, groups, max_candidates, rng)
-            candidates = pd.DataFrame({"left": self.items_.ids[a], "right": self.items_.ids[b]})
+            ids = self.items_.ids[self._by_id]
+            candidates = pd.DataFrame({"left": ids[a], "right": ids[b]})
         pairs = pair_frame(candidates)
         x, left, right = self._pairs(pairs, None)
         mean, variance = self.scorer_.differences(x, left, right)
@@ -389,7 +416,7 @@ class PairAnswers:
         if self.items_.groups is None:
             covariance[some, np.arange(some.size)] = 0.0
         else:
-            groups = pd.factorize(self.items_.groups)[0][x.index]
+            groups = pd.factorize(self.items_.groups[self._by_id])[0][x.index]
             covariance[groups[left][:, None] == groups[left[some]]] = 0.0
         return transfer(mean, variance, mean[some], variance[some], covariance)
 
@@ -411,7 +438,7 @@ class PairAnswers:
             tables.append(("feature", self._feature_names(part), sign @ shares))
         known = self.scorer_.points.index
         if (known >= 0).all():
-            tables.append(("item", list(self.items_.ids[known]), sign @ neighbour_shares(self.scorer_, x)))
+            tables.append(("item", list(self.items_.ids[self._by_id[known]]), sign @ neighbour_shares(self.scorer_, x)))
         limit = {"term": len(labels)}
         rows = []
         for kind, reason, effect in tables:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.columns import float_column
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
+from accord.data.vote_order import id_order, places_of
 from accord.engines.convergence import Convergence, warn_unconverged
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.fitting.settings import Number, Rule, Seed, check_settings
 from accord.pairs.process.sparse import conditioned_variance, sparse_draws
+from accord.pairs.process.vote_counts import count_votes
 from accord.pairs.ranking import rank_columns
 from accord.typing import FloatArray, IntArray
 
@@ -100,17 +102,21 @@ class BradleyTerryRanker(BaseEstimator):
             if sample_weight is None
             else float_column(sample_weight, n=votes.n_votes, what="sample weight", low=0.0)
         )
-        self.scores_ = bradley_terry(
-            votes.left,
-            votes.right,
-            votes.value,
+        # Counted in the order of the ids, so that the order in which items and votes are given changes no draw.
+        place = places_of(id_order(votes.items.ids))
+        counts = count_votes(place[votes.left], place[votes.right], votes.value, weight)
+        found = bradley_terry(
+            counts.left,
+            counts.right,
+            counts.value,
             n_items=n,
-            weight=weight,
+            weight=counts.weight,
             alpha=self.alpha,
             max_iter=self.max_iter,
             tol=self.tol,
             rng=np.random.default_rng(self.random_state),
         )
+        self.scores_ = found.take(place)
         warn_unconverged("BradleyTerryRanker", self.scores_.convergence, cure="Raise max_iter or tol.")
         self.ids_ = votes.items.ids
         self._places = {name: place for place, name in enumerate(self.ids_)}
@@ -196,6 +202,13 @@ class Strengths:
     draws: FloatArray  # (n_draws, n_items), from the approximation
     covariance: FloatArray | None  # (n_items, n_items); None where that would not fit
     convergence: Convergence
+
+    def take(self, items: IntArray) -> "Strengths":
+        """The same of some items, in the order of their positions."""
+        covariance = None if self.covariance is None else self.covariance[np.ix_(items, items)]
+        return replace(
+            self, mean=self.mean[items], std=self.std[items], draws=self.draws[:, items], covariance=covariance
+        )
 
     def difference_std(self, i: IntArray, j: IntArray) -> FloatArray:
         """Standard deviation of s_i − s_j, shape (n,); without covariances an estimate from the draws."""

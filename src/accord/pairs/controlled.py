@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
+from accord.data.vote_order import id_order, places_of
 from accord.engines.convergence import iterate, warn_unconverged
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
@@ -168,10 +169,11 @@ class ControlledRanker(BaseEstimator):
         """The ranking, best first, with the columns of :meth:`BradleyTerryRanker.rank`; scores are log odds."""
         check_is_fitted(self, "scores_")
         n = self.items_.n_items
-        among = self.covariance_[:n, :n]
+        by_id = id_order(self.items_.ids)
+        among = self.covariance_[:n, :n][np.ix_(by_id, by_id)]
         root = scipy.linalg.cholesky(among + 1e-10 * np.trace(among) / n * np.eye(n), lower=True)
         rng = np.random.default_rng(self.random_state)
-        draws = self.scores_ + rng.standard_normal((2000, n)) @ root.T
+        draws = self.scores_ + (rng.standard_normal((2000, n)) @ root.T)[:, places_of(by_id)]
         place = None if anchor is None else int(self.items_.positions([anchor], what="anchor")[0])
         order, columns = rank_columns(draws, level=level, sure=sure, anchor=place, mean=self.scores_)
         table = pd.DataFrame(columns).drop(columns="wins")

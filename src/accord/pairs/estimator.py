@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.data.vote_blocks import VoteReader, vote_blocks, vote_ids
+from accord.data.vote_order import places_of, voters_arranged
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Flag, Many, Number, Object, Rule, Seed, check_settings
 from accord.pairs.learning import _HYPER_SAMPLE, _LEARN, PairLearning
@@ -272,7 +273,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(self.random_state)
         self._lay_out(rng)
         self._voted = np.arange(self.items_.n_items)
-        x, reader = self._inputs(self.items_), VoteReader(self.items_.ids)
+        x, reader = self._inputs(self._sorted_items()), VoteReader(self.items_.ids[self._by_id])
         points = choose_points(x, min(500 if self.n_inducing is None else self.n_inducing, x.n), rng)
         parts = [next(reader(blocks[place])) for place in np.sort(rng.permutation(len(blocks))[:4])]
         left, right, value, weight = (
@@ -301,7 +302,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         self._lay_out(rng)
         counts = self._count(self._comparisons)
         self._voted = np.union1d(counts.left, counts.right).astype(np.int64)
-        x, votes = self._inputs(self.items_).take(self._voted), counts.votes(self._voted)
+        x, votes = self._inputs(self._sorted_items()).take(self._voted), counts.votes(self._voted)
         some = self._some_groups(votes, rng)
         rows = np.arange(x.n) if some is None else some
         points, part = self._points(x.take(rows), rng), votes.between(rows)
@@ -337,7 +338,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         )
         if self._learns_bias and (new.shown is None or not new.shown.all()):
             raise InputError("this ranker learnt a position bias; say which item each new vote showed on the left.")
-        self._comparisons = self._comparisons.followed_by(new)
+        self._comparisons = voters_arranged(self._comparisons.followed_by(new))
         if not self._add(new):
             self._learn(np.random.default_rng(self.random_state), learn=False)
         return self
@@ -349,7 +350,8 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         points = self.scorer_.points.index
         exact = np.array_equal(points, self._voted) and points.size >= _MANY_ITEMS
         few = self._n_added + new.n_votes <= _FEW_VOTES * self._comparisons.n_votes
-        if not (exact and few and np.isin(np.concatenate([new.left, new.right]), points).all()):
+        named = places_of(self._by_id)[np.concatenate([new.left, new.right])]
+        if not (exact and few and np.isin(named, points).all()):
             return False
         counts = self._count(new)
         voters = self._voters(counts, new)

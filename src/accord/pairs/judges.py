@@ -15,6 +15,7 @@ from accord.data.columns import annotator_ids
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
 from accord.data.tables import as_frame, require_columns
+from accord.data.vote_order import arranged, id_order, places_of
 from accord.errors import ConvergenceWarning, InputError
 from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_settings
 from accord.pairs.anchored import AnchoredDraws, JudgedVotes, draw_anchored
@@ -142,6 +143,7 @@ class AnchoredRanker(BaseEstimator):
             raise InputError("fitting needs at least one vote; there is none.")
         votes = _repeated(votes)
         self.items_, self._comparisons = votes.items, votes
+        votes = arranged(votes)
         families = _families(judges, votes)
         self.covariates_ = self._names(votes, families)
         covariates = covariates_of(votes, self.covariates_, families)
@@ -154,6 +156,10 @@ class AnchoredRanker(BaseEstimator):
         self._used = np.quantile(self.draws_.validity, 1.0 - _SURE, axis=0) >= _VALID
         if (record.voter == 0).any() and not self._used.all():
             self.draws_ = _joined(self._draw(_without(record, ~self._used)), self.draws_)
+        place = places_of(id_order(self.items_.ids))
+        self.draws_ = replace(
+            self.draws_, scores=self.draws_.scores[:, place], utilities=self.draws_.utilities[:, place]
+        )
         self._warn(record)
         return self
 
@@ -206,7 +212,7 @@ class AnchoredRanker(BaseEstimator):
         low, high = _interval(draws.shares)
         mean = draws.shares.mean(axis=0)
         rest = draws.utilities - mean[:, None] * draws.scores.mean(axis=0)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "annotator": self._judges,
                 "family": self._families,
@@ -218,6 +224,7 @@ class AnchoredRanker(BaseEstimator):
                 "deviation": rest.std(axis=1),
             }
         )
+        return table.sort_values("annotator", ignore_index=True)
 
     @property
     def slopes_(self) -> pd.DataFrame:
@@ -226,7 +233,9 @@ class AnchoredRanker(BaseEstimator):
         rows = []
         for k, name in enumerate(self.covariates_):
             columns = [("judges", self.draws_.kind_slopes[:, k])] if len(self._judges) > 1 else []
-            columns += [(judge, self.draws_.slopes[:, 1 + j, k]) for j, judge in enumerate(self._judges)]
+            columns += [
+                (judge, self.draws_.slopes[:, 1 + self._judges.index(judge), k]) for judge in sorted(self._judges)
+            ]
             if name == "position" and self._n_judged[0]:
                 columns.append(("people", self.draws_.slopes[:, 0, k]))
             for who, drawn in columns:
@@ -427,7 +436,7 @@ def _record(
 ) -> tuple[JudgedVotes, list[str], list[str]]:
     """The votes as the sampler takes them, the people and the judges."""
     names = [] if votes.annotators is None else [str(name) for name in votes.annotators]
-    judges, people = sorted(set(names) & set(families)), sorted(set(names) - set(families))
+    judges, people = [name for name in names if name in families], [name for name in names if name not in families]
     place = {name: place for place, name in enumerate(judges)}
     who = np.array([1 + place[name] if name in place else 0 for name in names] + [0])
     place = {name: place for place, name in enumerate(people)}

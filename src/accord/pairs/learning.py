@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
+from accord.data.vote_order import id_order, places_of, voters_arranged
 from accord.engines.convergence import warn_unconverged
 from accord.errors import InputError
 from accord.fitting.workers import WithWorkers
@@ -76,21 +77,21 @@ class PairLearning(PairAnswers, WithWorkers):
 
     def _take_votes(self, comparisons: Comparisons, marks: Mapping[str, float]) -> None:
         """Remember what is learnt from, and make features of the items."""
-        self._comparisons, self._given_marks = comparisons, dict(marks)
+        self._comparisons, self._given_marks = voters_arranged(comparisons), dict(marks)
         self._streamed = None
-        self.items_ = comparisons.items
+        self.items_, self._id_order = comparisons.items, id_order(comparisons.items.ids)
         self.features_ = None
         wanted = self.features
         if self.items_.features is None and self.items_.texts is not None and any(self.items_.texts):
             if isinstance(wanted, str):
                 wanted = ArgumentFeatures() if wanted == "auto" else None
             if wanted is not None:
-                self.features_ = clone(wanted).fit(self.items_.texts)
+                self.features_ = clone(wanted).fit(self.items_.texts[self._by_id])
                 self.items_ = self.features_.items(self.items_)
 
     def _lay_out(self, rng: np.random.Generator) -> None:
         """Groups of features and the kernel over them, from all items."""
-        features = self.items_.features
+        features = self._sorted_items().features
         self._groups = None
         if features is not None and features.shape[1]:
             self._groups = FeatureGroups.of(features, self.items_.feature_groups, standardise=self.standardise)
@@ -123,7 +124,7 @@ class PairLearning(PairAnswers, WithWorkers):
     def _design(self, ard: bool, rng: np.random.Generator) -> None:
         effects = self.combine == "sum" if self.item_effects is None else self.item_effects
         self.kernel_ = design_kernel(
-            self._inputs(self.items_),
+            self._inputs(self._sorted_items()),
             self._groups.names if self._groups else (),
             families=self.kernel,
             combine=self.combine,
@@ -181,8 +182,8 @@ class PairLearning(PairAnswers, WithWorkers):
         return wanted and self.inference in ("auto", "laplace")
 
     def _count(self, votes: Comparisons) -> VoteCounts:
-        side = votes.shown if self._learns_bias else None
-        return count_votes(votes.left, votes.right, votes.value, votes.weight, side)
+        side, place = votes.shown if self._learns_bias else None, places_of(self._by_id)
+        return count_votes(place[votes.left], place[votes.right], votes.value, votes.weight, side)
 
     def _voters(self, counts: VoteCounts, votes: Comparisons) -> Voters | None:
         """Who gave which of the counted votes, with what is believed of them so far."""
@@ -199,7 +200,7 @@ class PairLearning(PairAnswers, WithWorkers):
         voters = self._voters(counts, self._comparisons)
         scored = self._index_marks()
         self._voted = np.union1d(np.union1d(counts.left, counts.right), scored[0]).astype(np.int64)
-        x = self._inputs(self.items_).take(self._voted)
+        x = self._inputs(self._sorted_items()).take(self._voted)
         votes = counts.votes(self._voted, None if voters is None else voters.row_shares())
         marks = self._marks(scored)
         if self._is_sparse(x.n) and marks is None:
@@ -268,7 +269,7 @@ class PairLearning(PairAnswers, WithWorkers):
         people, draws = self._people, self._draw() if self._people is not None else None
         if people is None or draws is None or not isinstance(self.scorer_, Scorer):
             return
-        belief = draws.beliefs(len(self._habits.rates))
+        belief = self._drawn_beliefs(draws)
         people = replace(people, belief=belief)
         self._people = people = replace(people, shares=people.expected_shares())
         votes = replace(found.votes, ballots=replace(found.votes.ballots, share=people.row_shares()))
@@ -368,7 +369,7 @@ class PairLearning(PairAnswers, WithWorkers):
         """Positions of the items of some whole groups, about ``learning_items`` of them; None means all."""
         if self.learning_items is None or self.items_.groups is None or votes.n_items <= 1.25 * self.learning_items:
             return None
-        groups = pd.factorize(self.items_.groups[self._voted])[0]
+        groups = pd.factorize(self.items_.groups[self._by_id[self._voted]])[0]
         size = np.bincount(groups)
         order = rng.permutation(size.size)
         kept = order[np.cumsum(size[order]) <= self.learning_items]
@@ -428,7 +429,7 @@ class PairLearning(PairAnswers, WithWorkers):
     def _guarded(self, found: Fit, x: Inputs) -> Fit:
         if self.items_.groups is None:
             raise InputError("variance_guard leaves groups out; give the items groups, or switch it off.")
-        groups = pd.factorize(self.items_.groups[self._voted])[0]
+        groups = pd.factorize(self.items_.groups[self._by_id[self._voted]])[0]
         theta, self.variance_multiplier_ = choose_multiplier(
             self.kernel_, found.theta, x, found.votes, found.likelihood, groups, found.posterior.sites
         )
@@ -453,12 +454,22 @@ class PairLearning(PairAnswers, WithWorkers):
             self._beliefs = dict(zip(self._comparisons.annotators, found.voters.belief, strict=True))
 
     def _take_items(self, items: Items) -> None:
-        known = set(items.ids)
-        lost = [name for name in self.items_.ids[self._voted] if name not in known]
-        if lost:
+        voted = self.items_.ids[self._by_id[self._voted]]
+        lost = voted[items.places(voted) < 0]
+        if lost.size:
             raise InputError(f"items with votes cannot be taken away; {lost[0]!r} is missing. Pass all items.")
-        self._comparisons = Comparisons.from_table(self._comparisons.to_table(), items)
+        self._comparisons = voters_arranged(Comparisons.from_table(self._comparisons.to_table(), items))
+        points = self.scorer_.points
+        at = points.index >= 0
+        names = self.items_.ids[self._by_id[points.index[at]]]
         self.items_ = items if self.features_ is None else self.features_.items(items)
+        self._id_order = id_order(items.ids)
+        # Items keep their order, but more of them may stand in between.
+        place = places_of(self._by_id)
+        self._voted = place[items.positions(voted)]
+        index = points.index.copy()
+        index[at] = np.append(place, -1)[items.places(names)]
+        self.scorer_ = replace(self.scorer_, points=replace(points, index=index))
         self._memory = SiteMemory.nothing()
 
     def _index_marks(self) -> tuple[IntArray, FloatArray]:
@@ -467,7 +478,7 @@ class PairLearning(PairAnswers, WithWorkers):
         if not np.isfinite(value).all():
             worst = names[int(np.argmin(np.isfinite(value)))]
             raise InputError(f"every score must be a finite number; that of {worst!r} is not.")
-        return self.items_.positions(names, what="scored item"), value
+        return places_of(self._by_id)[self.items_.positions(names, what="scored item")], value
 
     def _marks(self, scored: tuple[IntArray, FloatArray]) -> Marks | None:
         item, value = scored

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
+from accord.data.vote_order import arranged, places_of
 from accord.engines.convergence import warn_unconverged
 from accord.errors import InputError
 from accord.fitting.settings import Number, Object, Rule, Seed, check_settings
@@ -22,7 +23,7 @@ from accord.pairs.process.scorer import Scorer
 from accord.pairs.ranking import rank_columns
 from accord.pairs.taste_groups import TasteGroups, find_groups
 from accord.pairs.voters import Voters
-from accord.typing import FloatArray, IntArray
+from accord.typing import FloatArray, IntArray, ObjectArray
 
 __all__ = ["PersonalRanker"]
 
@@ -148,6 +149,8 @@ class PersonalRanker(BaseEstimator):
                 f"share; these {n_voted:,} have neither. Give the items texts or features."
             )
         self.consensus_ = ranker.fit(X, y, items=votes.items, **given)
+        votes = arranged(votes)
+        assert votes.annotator is not None  # checked above
         scorer = ranker.scorer_
         assert isinstance(scorer, Scorer)  # the other one is for many texts without features
         self._annotators = np.array(votes.annotators, dtype=object)
@@ -195,19 +198,28 @@ class PersonalRanker(BaseEstimator):
         check_is_fitted(self)
         return len(self._fit.components) - 1
 
+    @property
+    def _sorted_ids(self) -> ObjectArray:
+        return self.items_.ids[self.consensus_._by_id]
+
+    def _groups(self) -> dict[str | None, IntArray]:
+        """Places of the texts of each group among all texts in the order of their ids."""
+        place = places_of(self.consensus_._by_id)
+        return {name: place[rows] for name, rows in self.consensus_._group_rows(self.items_).items()}
+
     # -- fitting -------------------------------------------------------------------------------------------------
 
     def _design(self, items: Items | None) -> FloatArray:
-        """The whitened process of the items, shape (n_items, m)."""
+        """The whitened process of the items, by default those fitted to in the order of their ids, (n_items, m)."""
         ranker = self.consensus_
         scorer: Any = ranker.scorer_
-        block = scorer.kernel.block(ranker._inputs(items or ranker.items_), scorer.points)
+        block = scorer.kernel.block(ranker._inputs(items or ranker._sorted_items()), scorer.points)
         return np.ascontiguousarray(solve_lower(scorer.root, block.value(scorer.theta).T).T)
 
     def _residual(self, items: Items | None, design: FloatArray, left: IntArray, right: IntArray) -> FloatArray:
         """Variance of each pair's difference that the design does not carry, shape (n_pairs,)."""
         scorer: Any = self.consensus_.scorer_
-        x = self.consensus_._inputs(items or self.consensus_.items_)
+        x = self.consensus_._inputs(items or self.consensus_._sorted_items())
         if items is None and np.array_equal(x.index, scorer.points.index):
             return np.zeros(left.size)
         item = scorer.kernel.diagonal(scorer.theta, x) - np.einsum("ij,ij->i", design, design)
@@ -287,7 +299,7 @@ class PersonalRanker(BaseEstimator):
 
     def _moments(self, X: Any, items: Items | None, annotator: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         check_is_fitted(self)
-        pairs = Comparisons.from_xy(X, np.ones(len(X)), items or self.items_)
+        pairs = Comparisons.from_xy(X, np.ones(len(X)), items or self.consensus_._sorted_items())
         design = self._design(items)
         parts = [
             each.differences(design @ self._basis if c else design, pairs.left, pairs.right)
@@ -345,7 +357,7 @@ class PersonalRanker(BaseEstimator):
         Columns: those of :meth:`PreferenceRanker.rank` without ``n_votes``, and ``consensus_rank``.
         """
         check_is_fitted(self)
-        groups = self.consensus_._group_rows(self.items_)
+        groups = self._groups()
         both = [self._draws(name, n_draws) for name in dict.fromkeys((annotator, None))]
         tables = []
         for name, rows in groups.items():
@@ -354,7 +366,7 @@ class PersonalRanker(BaseEstimator):
             consensus[np.argsort(-both[-1][:, rows].mean(axis=0), kind="stable")] = np.arange(1, rows.size + 1)
             table = pd.DataFrame(columns)
             table.insert(0, "group", pd.Series([name] * rows.size, dtype=object))
-            table.insert(3, "item_id", self.items_.ids[rows[order]])
+            table.insert(3, "item_id", self._sorted_ids[rows[order]])
             tables.append(table.assign(consensus_rank=consensus[order]))
         return pd.concat(tables, ignore_index=True)
 
@@ -364,7 +376,7 @@ class PersonalRanker(BaseEstimator):
         """Mean of every taste on every text, inside the texts' groups, shape (n_items, n_tastes)."""
         design = self._design(None) @ self._basis
         tastes = np.stack([design @ each.mean for each in self._fit.components[1:]], axis=1)
-        for rows in self.consensus_._group_rows(self.items_).values():
+        for rows in self._groups().values():
             tastes[rows] -= tastes[rows].mean(axis=0)
         return np.asarray(tastes)
 
@@ -399,7 +411,7 @@ class PersonalRanker(BaseEstimator):
         middle = groups.share @ groups.centre
         for place, centre in enumerate(groups.centre):
             order = np.argsort(-(tastes @ (centre - middle)), kind="stable")
-            likes, dislikes = (", ".join(self.items_.ids[part]) for part in (order[:3], order[::-1][:3]))
+            likes, dislikes = (", ".join(self._sorted_ids[part]) for part in (order[:3], order[::-1][:3]))
             alone = len(groups.centre) == 1
             rows.append((1 + place, float(groups.share[place]), int((member == place).sum()),
                          "" if alone else likes, "" if alone else dislikes))  # fmt: skip
@@ -426,7 +438,7 @@ class PersonalRanker(BaseEstimator):
         p_left = p @ weights
         apart = np.sqrt(np.maximum((p - p_left[:, None]) ** 2 @ weights, 0.0))
         order = np.argsort(-apart, kind="stable")[:n]
-        ids = self.items_.ids
+        ids = self._sorted_ids
         table = {"left": ids[pairs[order, 0]], "right": ids[pairs[order, 1]], "p_left": p_left[order],
                  "apart": apart[order]}  # fmt: skip
         groups = self._found_groups
