@@ -73,3 +73,19 @@ def test_a_graph_about_which_nothing_is_known_says_nothing():
     assert_allclose(found.nodes, 0.5, atol=1e-6)
     alone = block_beliefs(np.array([[0.0, 1.0]]), np.empty((0, 2), dtype=np.int64), np.empty(0))
     assert_allclose(alone.nodes[0, 1], 1 / (1 + np.exp(-1.0)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weak_links_with_few_labels_give_no_certainty(seed):
+    # Five blocks of unequal sizes, numbers of links with a heavy tail, about two links a node, half of them within a
+    # block: too little to find the blocks, so that learnt couplings and beliefs drive each other up.
+    rng, n = np.random.default_rng(seed), 500
+    y = rng.choice(5, n, p=rng.dirichlet(np.full(5, 4.0)))
+    theta = np.minimum(rng.pareto(2.5, n) + 0.3, 6.0)
+    rate = np.outer(theta, theta) / theta.mean() ** 2 * np.where(y[:, None] == y, 6.0, 1.5) / n
+    ends = np.argwhere(np.triu(rng.random((n, n)) < rate, 1))
+    known = np.where(np.arange(n) < 12, y, -1)
+    found = block_beliefs(np.full((n, 5), -np.log(5.0)), ends, np.ones(len(ends)), known=known, max_iter=300)
+    loss = -np.log(found.nodes[np.arange(12, n), y[12:]]).mean()
+    assert loss < np.log(5.0) + 0.05
+    assert found.convergence.residual < 0.05

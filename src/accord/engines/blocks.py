@@ -26,6 +26,9 @@ _START, _FIRST_SWEEPS = 0.2, 10
 _SURE = 0.99
 # What a sweep keeps of the messages, and of the field, which would swing otherwise.
 _KEPT, _FIELD_KEPT = 0.5, 0.8
+# A change in the last sweep that means that messages wander: where links say little, couplings that are learnt from
+# beliefs and beliefs that follow the couplings drive each other up without end.
+_WANDERING = 0.1
 # A message this close to saying nothing says nothing: rounding must not grow into a preference.
 _SILENT = 1e-8
 
@@ -66,6 +69,7 @@ def block_beliefs(
         Labels that hold; −1 where none is known.
     learn : bool
         Shift the log odds by one number until the edges agree as often as the beliefs say (EM); else they are as given.
+        If beliefs do not settle under what is learnt, the weak coupling stays from which learning starts.
     balanced : bool
         With the field of the nodes that are not linked. Without it, and without learning, this is belief propagation in
         the pairwise model with gain log P(same) − log P(different)/(n_labels − 1), exact on trees.
@@ -114,7 +118,10 @@ def block_beliefs(
         partial(sweep, learn=False), state, max_iter=_FIRST_SWEEPS if learn else max_iter, tol=tol
     )
     if learn:
+        weak = state
         state, convergence = iterate(partial(sweep, learn=True), state, max_iter=max_iter, tol=tol)
+        if convergence.residual > _WANDERING:
+            state, convergence = iterate(partial(sweep, learn=False), weak, max_iter=max_iter, tol=tol)
     messages, shares, shift = state
     same, beliefs = certainty(shift), np.empty((n, n_labels))
     mean = float(weights @ same) / total if len(edges) else given
