@@ -27,7 +27,7 @@ def weighted_prior(votes, n=400_000, seed=1):
     n_items = votes.n_items
     spread = np.exp(0.5 * 1.5 * rng.standard_normal(n))
     f = spread[:, None] * rng.standard_normal((n, n_items))
-    deviation = 0.3 * np.abs(rng.standard_cauchy(n))
+    deviation = np.abs(rng.standard_cauchy(n))
     kept = deviation < 30
     u = deviation[:, None] * rng.standard_normal((n, n_items))
     share = 1.0 + rng.standard_normal(n)

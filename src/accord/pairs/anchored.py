@@ -35,10 +35,13 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["AnchoredDraws", "JudgedVotes", "draw_anchored"]
 
 _MOST_DENSE = 700  # unknowns up to which the Gaussian part is drawn by a Cholesky factor
-_SPREADS = np.exp(np.linspace(np.log(0.01), np.log(30.0), 600))  # standard deviations that are considered
+_LOG_SPREADS = np.linspace(np.log(0.01), np.log(30.0), 600)
+_SPREADS = np.exp(_LOG_SPREADS)  # standard deviations that are considered
 _SHARE_MEAN, _SHARE_SD = 1.0, 1.0  # of a judge's share of people's preference
 _SLOPE_SD = 2.0  # of the mean slope of judges, and of people's
-_DEVIATION = 0.3  # scale of the half-Cauchy prior of the spread of deviations
+# Scales of the half-Cauchy priors of the spread of deviations. What all judges share is told by people's votes alone,
+# of which there are few: a smaller scale would make intervals too narrow where judges do share mistakes.
+_SHARED, _DEVIATION = 1.0, 0.3
 _CG_TOLERANCE = 1e-4
 
 
@@ -270,8 +273,9 @@ class _Unknowns:
 
     def loads(self, share: FloatArray) -> FloatArray:
         """How much each voter has of the scores and of each block, shape (1 + n_judges, 1 + n_blocks)."""
-        scores = np.append(1.0, share)[:, None]
-        return np.hstack([scores, np.vstack([np.zeros((1, len(self.members))), self.members.T])])
+        loads = np.zeros((1 + self.n_judges, 1 + len(self.members)))
+        loads[0, 0], loads[1:, 0], loads[1:, 1:] = 1.0, share, self.members.T
+        return loads
 
     def tables(self, vector: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What each voter sees in each text, shape (1 + n_judges, n_items), and the slopes."""
@@ -299,24 +303,30 @@ def _blocks(family: IntArray) -> FloatArray:
     return np.array(list(distinct), dtype=np.float64).reshape(len(distinct), n)
 
 
-def _dense(unknowns: _Unknowns, votes: JudgedVotes) -> Callable[[FloatArray], FloatArray]:
-    """XᵀX of the votes as a function of the judges' shares, shape (size, size)."""
-    n, k = unknowns.n, unknowns.n_covariates
-    laplacians, crosses, squares = [], [], []
-    for w in range(1 + unknowns.n_judges):
+def _by_voter(unknowns: _Unknowns, votes: JudgedVotes) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """XᵀX of each voter's votes: among texts, (n_voters, n, n), of texts with covariates, and among covariates."""
+    n, k, n_voters = unknowns.n, unknowns.n_covariates, 1 + unknowns.n_judges
+    laplacians, crosses, squares = np.zeros((n_voters, n, n)), np.zeros((n_voters, n, k)), np.zeros((n_voters, k, k))
+    for w in range(n_voters):
         rows = votes.voter == w
         left, right, x = votes.left[rows], votes.right[rows], votes.covariates[rows]
-        laplacian = np.diag(np.bincount(left, minlength=n) + np.bincount(right, minlength=n)).astype(np.float64)
-        np.add.at(laplacian, (left, right), -1.0)
-        np.add.at(laplacian, (right, left), -1.0)
-        cross = np.zeros((n, k))
-        np.add.at(cross, left, x)
-        np.add.at(cross, right, -x)
-        laplacians.append(laplacian)
-        crosses.append(cross)
-        squares.append(x.T @ x)
+        np.add.at(laplacians[w], (left, left), 1.0)
+        np.add.at(laplacians[w], (right, right), 1.0)
+        np.add.at(laplacians[w], (left, right), -1.0)
+        np.add.at(laplacians[w], (right, left), -1.0)
+        np.add.at(crosses[w], left, x)
+        np.add.at(crosses[w], right, -x)
+        squares[w] = x.T @ x
+    return laplacians, crosses, squares
+
+
+def _dense(
+    unknowns: _Unknowns, laplacians: FloatArray, crosses: FloatArray, squares: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    """XᵀX of the votes as a function of the judges' shares, shape (size, size)."""
+    n, k = unknowns.n, unknowns.n_covariates
     first = np.cumsum(np.append(0, unknowns.has_slope.sum(axis=1))) + unknowns.at_slopes
-    stacked = np.array(laplacians)
+    stacked = laplacians.reshape(1 + unknowns.n_judges, n * n)
     mean = np.zeros((unknowns.at_means, unknowns.size - unknowns.at_means))  # a mean moves the slopes of all judges
     for w in range(1, 1 + unknowns.n_judges):
         mean[first[w] : first[w + 1]] = np.eye(k)
@@ -324,15 +334,18 @@ def _dense(unknowns: _Unknowns, votes: JudgedVotes) -> Callable[[FloatArray], Fl
     def matrix(share: FloatArray) -> FloatArray:
         loads = unknowns.loads(share)
         out = np.zeros((unknowns.size, unknowns.size))
-        among = np.einsum("wa,wb,wij->aibj", loads, loads, stacked, optimize=True)
-        out[: unknowns.at_slopes, : unknowns.at_slopes] = among.reshape(unknowns.at_slopes, unknowns.at_slopes)
+        n_blocks = loads.shape[1]
+        outer = (loads[:, :, None] * loads[:, None, :]).reshape(len(loads), -1)
+        among = (outer.T @ stacked).reshape(n_blocks, n_blocks, n, n)  # Σ_w loads_wa loads_wb laplacian_w
+        at = unknowns.at_slopes
+        out[:at, :at] = among.transpose(0, 2, 1, 3).reshape(at, at)
         for w in range(1 + unknowns.n_judges):
             kept = unknowns.has_slope[w]
-            at = slice(first[w], first[w + 1])
-            across = np.outer(loads[w], crosses[w][:, kept].ravel()).reshape(unknowns.at_slopes, -1)
-            out[: unknowns.at_slopes, at] = across
-            out[at, : unknowns.at_slopes] = across.T
-            out[at, at] = squares[w][np.ix_(kept, kept)]
+            own = slice(first[w], first[w + 1])
+            across = np.outer(loads[w], crosses[w][:, kept].ravel()).reshape(at, -1)
+            out[:at, own] = across
+            out[own, :at] = across.T
+            out[own, own] = squares[w][np.ix_(kept, kept)]
         inner = out[: unknowns.at_means, : unknowns.at_means]
         out[: unknowns.at_means, unknowns.at_means :] = inner @ mean
         out[unknowns.at_means :, : unknowns.at_means] = out[: unknowns.at_means, unknowns.at_means :].T
@@ -344,9 +357,10 @@ def _dense(unknowns: _Unknowns, votes: JudgedVotes) -> Callable[[FloatArray], Fl
 
 def _pick(rng: np.random.Generator, log_p: FloatArray) -> float:
     """One of the spreads by its log density on the logarithmic grid, moved inside its cell."""
-    p = np.cumsum(np.exp(log_p + np.log(_SPREADS) - np.max(log_p + np.log(_SPREADS))))
+    on_grid = log_p + _LOG_SPREADS
+    p = np.cumsum(np.exp(on_grid - on_grid.max()))
     place = int(np.searchsorted(p, rng.random() * p[-1]))
-    step = np.log(_SPREADS[1] / _SPREADS[0])
+    step = _LOG_SPREADS[1] - _LOG_SPREADS[0]
     return float(_SPREADS[min(place, _SPREADS.size - 1)] * np.exp(step * (rng.random() - 0.5)))
 
 
@@ -360,7 +374,8 @@ class _Chain:
         self.ties = bool((votes.value == 0.5).any())
         tied = float(np.mean(votes.value[votes.person >= 0] == 0.5)) if (votes.person >= 0).any() else 0.0
         self.chances = (0.5 * (1.0 - tied), tied)
-        self.matrix = _dense(unknowns, votes) if unknowns.size <= _MOST_DENSE else None
+        self.by_voter = _by_voter(unknowns, votes) if unknowns.size <= _MOST_DENSE else None
+        self.matrix = None if self.by_voter is None else _dense(unknowns, *self.by_voter)
         self.vector = np.zeros(unknowns.size)
         self.share = np.zeros(votes.n_judges)  # at first judges are about something else
         self.spreads = np.ones(1 + len(unknowns.members))  # of the scores and of each block
@@ -368,8 +383,9 @@ class _Chain:
         self.rate, self.shares = np.zeros(votes.n_people), SHARES_PRIOR / SHARES_PRIOR.sum()
         self.margins = np.full(2, 0.5 if self.ties else 0.0)
         # The variance of the scores is log-normal around 1, as of people alone; deviations are half-Cauchy.
-        self.prior_scores = -0.5 * (2.0 * np.log(_SPREADS) / 1.5) ** 2 - np.log(_SPREADS)
-        self.prior_deviations = -np.log1p((_SPREADS / _DEVIATION) ** 2)
+        prior_scores = -0.5 * (2.0 * _LOG_SPREADS / 1.5) ** 2 - _LOG_SPREADS
+        scales = [_SHARED, *[_DEVIATION] * (len(unknowns.members) - 1)]  # the first block is of all judges
+        self.priors = [prior_scores, *(-np.log1p((_SPREADS / scale) ** 2) for scale in scales)]
         self.prior_slopes = -0.5 * (_SPREADS / 0.5) ** 2
 
     def validity(self) -> FloatArray:
@@ -489,17 +505,24 @@ class _Chain:
     def _pulls(self, texts: FloatArray, part: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Slope and curvature, by voter, of the log-likelihood of the latent margins in more of ``part``."""
         table, slopes = self.unknowns.tables(self.vector, self.share)
-        seen = _gather(table, slopes, *self.columns)[0]
-        alone = _gather(part, np.zeros_like(slopes), *self.columns)[0]
+        seen = self._sums(table, slopes)
+        alone = self._sums(part, np.zeros_like(slopes))
         return 0.5 * np.sum(part * (texts - seen), axis=1), 0.5 * np.sum(part * alone, axis=1)
+
+    def _sums(self, table: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Sums of the z of all votes by voter and text, shape (1 + n_judges, n_items)."""
+        if self.by_voter is None:
+            return _gather(table, slopes, *self.columns)[0]
+        laplacians, crosses, _ = self.by_voter
+        return np.asarray((laplacians @ table[:, :, None] + crosses @ slopes[:, :, None])[:, :, 0])
 
     def _draw_spreads(self, texts: FloatArray) -> None:
         """Standard deviations of scores and deviations: with these kept, and with these scaled along."""
         loads = self.unknowns.loads(self.share)
         for place, block in enumerate(self.unknowns.blocks(self.vector)):
-            prior = self.prior_deviations if place else self.prior_scores
+            prior = self.priors[place]
             square = float(block @ block)
-            spread = _pick(self.rng, prior - block.size * np.log(_SPREADS) - 0.5 * square / _SPREADS**2)
+            spread = _pick(self.rng, prior - block.size * _LOG_SPREADS - 0.5 * square / _SPREADS**2)
             pull, curve = (float(part.sum()) for part in self._pulls(texts, loads[:, [place]] * block))
             more = _SPREADS / spread - 1.0
             self.spreads[place] = _pick(self.rng, prior + pull * more - 0.5 * curve * more**2)
@@ -511,7 +534,7 @@ class _Chain:
         slopes[self.unknowns.has_slope] = self.vector[self.unknowns.at_slopes : self.unknowns.at_means]
         n = self.unknowns.n_judges
         for k, square in enumerate(np.sum(slopes[1:] ** 2, axis=0)):
-            self.kind_spread[k] = _pick(self.rng, self.prior_slopes - n * np.log(_SPREADS) - 0.5 * square / _SPREADS**2)
+            self.kind_spread[k] = _pick(self.rng, self.prior_slopes - n * _LOG_SPREADS - 0.5 * square / _SPREADS**2)
 
 
 def draw_anchored(
