@@ -1,6 +1,7 @@
 """The documentation is whole: pages are found, links lead somewhere, snippets name nothing undefined, and run."""
 
 import importlib.util
+import inspect
 import re
 import shlex
 import tomllib
@@ -124,6 +125,30 @@ def test_the_reference_has_every_exported_name():
     for name in listed:
         module, _, attribute = f"accord.{name}".rpartition(".")
         assert hasattr(import_module(module), attribute)
+
+
+def undocumented(name: str, found: object) -> set[str]:
+    """The parameters of a function, or of the making of a class, that its docstring does not explain."""
+    from numpydoc.docscrape import ClassDoc, FunctionDoc
+
+    doc = ClassDoc(found, config={"show_class_members": False}) if inspect.isclass(found) else FunctionDoc(found)
+    told = {one.strip().lstrip("*") for entry in doc["Parameters"] for one in entry.name.split(",")}
+    return {f"{name}({key})" for key in inspect.signature(found).parameters if key != "self"} - {
+        f"{name}({one})" for one in told
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in accord.__all__[1:] if not name.endswith(("Error", "Warning"))])
+def test_every_parameter_of_an_exported_name_and_its_methods_is_explained(name):
+    found = getattr(accord, name)
+    missing = undocumented(name, found)
+    for method, _ in inspect.getmembers(found) if inspect.isclass(found) else []:
+        # Bound to the class where it is a class method, so that ``cls`` is no parameter.
+        function = getattr(found, method)
+        ours = inspect.isroutine(function) and str(getattr(function, "__module__", "")).startswith("accord")
+        if ours and not method.startswith("_") and not method.endswith("_request"):
+            missing |= undocumented(f"{name}.{method}", function)
+    assert missing == set()
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)

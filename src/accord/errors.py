@@ -30,6 +30,11 @@ class InputError(AccordError, ValueError):
 
     The message is one sentence, or two: the rule, the value it got and where, and the cure. It is always one line, and
     the middle of one that quotes too much is left out.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and how to put it right.
     """
 
     def __init__(self, message: str = "") -> None:

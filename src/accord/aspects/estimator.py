@@ -492,13 +492,31 @@ class AspectRanker(WithWorkers, BaseEstimator):
         return good_grief_ranks(self.ranker_, x, self._agreement(x, labels))
 
     def predict_proba(self, X: Any, *, known: Any = None, annotator: Any = None) -> FloatArray:
-        """Probability of every rank, shape (n_texts, n_aspects, n_ranks); given the ranks in ``known``."""
+        """Probability of every rank, shape (n_texts, n_aspects, n_ranks); given the ranks in ``known``.
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        known : array of shape (n_texts, n_aspects), optional
+            Ranks that are known already, 0 or nan elsewhere.
+        annotator : sequence of shape (n_texts,), optional
+            Whose ranks; by default those of an average scorer.
+        """
         self._need_probabilities("probabilities of ranks")
         p = self._probabilities(self._features(X), known, annotator)
         return p[:, 0] if self.flat_ else p
 
     def predict_all_equal(self, X: Any, *, known: Any = None, annotator: Any = None) -> FloatArray:
-        """Probability that all aspects have the same rank, shape (n_texts,)."""
+        """Probability that all aspects have the same rank, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        known : array of shape (n_texts, n_aspects), optional
+            Ranks that are known already, 0 or nan elsewhere.
+        annotator : sequence of shape (n_texts,), optional
+            Whose ranks; by default those of an average scorer.
+        """
         check_is_fitted(self, "aspects_")
         x = self._features(X)
         if self.model in ORDINALS:
@@ -509,12 +527,28 @@ class AspectRanker(WithWorkers, BaseEstimator):
         return sigmoid(agreement_scores(self.agreement_, x))
 
     def log_likelihood(self, X: Any, y: Any, *, annotator: Any = None) -> FloatArray:
-        """Joint log probability of the known ranks of each text, shape (n_texts,)."""
+        """Joint log probability of the known ranks of each text, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        y : array of shape (n_texts, n_aspects)
+            Ranks; 0 or nan where missing, which is summed over.
+        annotator : sequence of shape (n_texts,), optional
+            Whose ranks; by default those of an average scorer.
+        """
         self._need_probabilities("a likelihood")
         return self._posterior.log_likelihood(self._features(X), self._ranks(y), annotator)
 
     def score(self, X: Any, y: Any) -> float:
-        """Minus the ranking loss, the mean distance of predicted from known ranks: higher is better."""
+        """Minus the ranking loss, the mean distance of predicted from known ranks: higher is better.
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        y : array of shape (n_texts, n_aspects)
+            True ranks; 0 or nan where missing, which does not count.
+        """
         ranks = self._ranks(y)
         return -ranking_loss(ranks, np.asarray(self.predict(X)).reshape(ranks.shape))
 

@@ -80,12 +80,27 @@ class AspectRatings:
         return self.items.n_items
 
     def subset(self, rows: AnyArray) -> "AspectRatings":
-        """Some of the texts (positions or a mask)."""
+        """Some of the texts (positions or a mask).
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_texts,)
+            Which texts to keep.
+        """
         return derived(self, items=self.items.subset(rows), ranks=self.ranks[rows])
 
     @classmethod
     def from_table(cls, table: Any, items: Items, *, n_ranks: int = 5) -> "AspectRatings":
-        """Ratings of a long table with ``item_id``, ``aspect``, ``value``; several scores of one cell are refused."""
+        """Ratings of a long table with ``item_id``, ``aspect``, ``value``; several scores of one cell are refused.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
+        items : Items
+            The texts; every ``item_id`` of the table must be one of them.
+        n_ranks : int
+            Ranks are 1 to this number.
+        """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "aspect", "value"], what="aspect scores")
         repeated = frame.duplicated(["item_id", "aspect"]).to_numpy()

@@ -95,18 +95,36 @@ class Items:
         return {name: place for place, name in enumerate(self.ids)}
 
     def positions(self, ids: Any, *, what: str = "item") -> IntArray:
-        """Positions of ``ids`` among the items, shape (n,); an unknown id is an error that names its row."""
+        """Positions of ``ids`` among the items, shape (n,); an unknown id is an error that names its row.
+
+        Parameters
+        ----------
+        ids : sequence of shape (n,)
+        what : str
+            What the error calls an id that is not known.
+        """
         return positions(ids, self._places, what=what, where="items")
 
     def places(self, ids: Any) -> IntArray:
-        """Positions of ``ids`` among the items, shape (n,), −1 where an id is not known."""
+        """Positions of ``ids`` among the items, shape (n,), −1 where an id is not known.
+
+        Parameters
+        ----------
+        ids : sequence of shape (n,)
+        """
         return look_up(ids, self._places)
 
     def __contains__(self, item_id: object) -> bool:
         return item_id in self._places
 
     def subset(self, rows: AnyArray) -> "Items":
-        """The items at some positions (or under a mask), in that order."""
+        """The items at some positions (or under a mask), in that order.
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_items,)
+            Which items to keep.
+        """
         rows = np.arange(self.n_items)[rows]
 
         def take(column: Any) -> Any:
@@ -123,7 +141,15 @@ class Items:
         )
 
     def with_features(self, features: Any, groups: Mapping[str, slice] | None = None) -> "Items":
-        """The same items with other features."""
+        """The same items with other features.
+
+        Parameters
+        ----------
+        features : array or sparse matrix of shape (n_items, n_features)
+            One row an item, in their order.
+        groups : mapping of name to slice, optional
+            Named groups of columns; a ranker gives each a kernel of its own. By default all columns are one group.
+        """
         return Items(self.ids, self.texts, features, groups, self.groups, self.authors, self.meta)
 
     @classmethod
@@ -131,6 +157,10 @@ class Items:
         """Items of a table with ``item_id`` and optionally ``text``, ``group_id``, ``author_id``; the rest is meta.
 
         A missing text becomes an empty one.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id"], what="items")

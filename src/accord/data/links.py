@@ -80,13 +80,24 @@ class Links:
         return self.source.size
 
     def subset(self, rows: AnyArray) -> "Links":
-        """Some of the links (positions or a mask)."""
+        """Some of the links (positions or a mask).
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_links,)
+            Which links to keep.
+        """
 
         columns = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def among(self, ids: Any) -> tuple["Links", IntArray, IntArray]:
         """The links whose two ends are among ``ids``, and the positions of those ends.
+
+        Parameters
+        ----------
+        ids : sequence of shape (n_texts,)
+            Ids of texts.
 
         Returns
         -------
@@ -104,6 +115,10 @@ class Links:
         """Links of a table with ``src_id``, ``dst_id`` and optionally ``kind``, ``weight``, ``context``.
 
         A link without a weight weighs 1, as all do in a table without weights.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
         """
         frame = as_frame(table)
         require_columns(frame, ["src_id", "dst_id"], what="links")

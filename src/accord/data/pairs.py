@@ -115,13 +115,25 @@ class Comparisons:
         return self.items.groups[self.left]
 
     def subset(self, rows: AnyArray) -> "Comparisons":
-        """Some of the votes (positions or a mask); the items stay."""
+        """Some of the votes (positions or a mask); the items stay.
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_votes,)
+            Which votes to keep.
+        """
         names = ("left", "right", "value", "annotator", "weight", "shown")
         columns = {name: getattr(self, name) for name in names}
         return derived(self, **{name: None if column is None else column[rows] for name, column in columns.items()})
 
     def followed_by(self, more: "Comparisons") -> "Comparisons":
-        """These votes and then ``more``, which must be about the same items."""
+        """These votes and then ``more``, which must be about the same items.
+
+        Parameters
+        ----------
+        more : Comparisons
+            Further votes.
+        """
         annotator = annotators = weight = shown = None
         if self.annotators is not None or more.annotators is not None:
             ids = [
@@ -167,6 +179,21 @@ class Comparisons:
         """Votes as estimators take them: ``X`` with the ids ``left`` and ``right``, ``y`` the values.
 
         ``shown_left`` names the item that was shown on the left of each pair.
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_votes, 2)
+            Ids of the two items.
+        y : array of shape (n_votes,)
+            1 where left won, 0 where right won, ½ where undecided.
+        items : Items, optional
+            The texts that were compared; by default the ids that occur, sorted.
+        annotator : array of shape (n_votes,), optional
+            Who voted.
+        sample_weight : array of shape (n_votes,), optional
+            How many votes each row stands for.
+        shown_left : array of shape (n_votes,), optional
+            The id of the item that was shown on the left; ``None`` where that is not known.
         """
         frame = pair_frame(X).assign(value=_one_a_row(y, len(X), what="value"))
         if annotator is not None:
@@ -182,6 +209,12 @@ class Comparisons:
         """Votes of a table with ``left``, ``right``, ``value`` and maybe ``annotator_id, weight, shown_left_id``.
 
         Without ``items`` the items are the ids that occur, sorted.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
+        items : Items, optional
+            The texts that were compared.
         """
         frame = as_frame(table)
         require_columns(frame, ["left", "right", "value"], what="votes")

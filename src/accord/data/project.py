@@ -330,7 +330,13 @@ class Project:
     # -- disk ----------------------------------------------------------------------------------------------------
 
     def save(self, folder: str | Path) -> Path:
-        """Write the project as a new folder, all or nothing."""
+        """Write the project as a new folder, all or nothing.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A folder that does not exist yet.
+        """
         folder = new_folder(folder)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
             part = Path(work) / "project"
@@ -343,7 +349,13 @@ class Project:
 
     @classmethod
     def load(cls, folder: str | Path) -> "Project":
-        """Read a project that :meth:`save` or ``accord import`` wrote."""
+        """Read a project that :meth:`save` or ``accord import`` wrote.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder of a project.
+        """
         folder = Path(folder)
         manifest = read_manifest(folder)
         tables = {}

@@ -174,7 +174,13 @@ class Rationales:
         return self.item.size
 
     def subset(self, rows: AnyArray) -> "Rationales":
-        """The spans of some of the texts (positions or a mask), in that order."""
+        """The spans of some of the texts (positions or a mask), in that order.
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_items,)
+            Which texts to keep.
+        """
         rows = np.arange(self.items.n_items)[rows]
         place = np.full(self.items.n_items, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows))
@@ -189,7 +195,15 @@ class Rationales:
         )
 
     def only(self, spans: AnyArray, *, annotated: BoolArray | None = None) -> "Rationales":
-        """Some of the spans (positions or a mask); the texts stay, and so do those that were read, unless said."""
+        """Some of the spans (positions or a mask); the texts stay, and so do those that were read, unless said.
+
+        Parameters
+        ----------
+        spans : int array of positions, or bool array of shape (n_spans,)
+            Which spans to keep.
+        annotated : bool array of shape (n_items,), optional
+            Which texts count as read; by default those that did before.
+        """
         columns = {name: getattr(self, name) for name in ("item", "start", "end", "annotator", "labels")}
         return derived(
             self,
@@ -227,6 +241,12 @@ class Rationales:
         """Spans of a table with ``item_id``, ``start``, ``end`` and optionally ``quote`` and ``annotator_id``.
 
         A quote must be the text of its span.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
+        items : Items
+            The texts; every ``item_id`` of the table must be one of them.
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "start", "end"], what="spans")

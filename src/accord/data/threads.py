@@ -100,7 +100,13 @@ class Threads:
         return np.repeat(np.arange(self.n_threads), np.diff(self.offsets))
 
     def subset(self, rows: AnyArray) -> "Threads":
-        """Some of the threads (positions or a mask), in that order."""
+        """Some of the threads (positions or a mask), in that order.
+
+        Parameters
+        ----------
+        rows : int array of positions, or bool array of shape (n_threads,)
+            Which threads to keep.
+        """
         rows = np.arange(self.n_threads)[rows]
         starts, lengths = self.offsets[rows], np.diff(self.offsets)[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -126,6 +132,10 @@ class Threads:
         ``timestamp``, and, repeated on each of its comments, ``question``, ``asker_id``, ``category``. The comments
         of a thread are put in order of time where all of them have a ``timestamp`` (a date or a number); else they
         keep their order. Threads come in order of first appearance.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "text", "group_id"], what="comments")

@@ -210,7 +210,15 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
     def predict_proba(
         self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None, known: Any = None
     ) -> FloatArray:
-        """Beliefs, shape (n_texts, n_labels); arguments as in :meth:`predict`."""
+        """Beliefs, shape (n_texts, n_labels); arguments as in :meth:`predict`.
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        known : array of shape (n_texts,), optional
+            Labels that are known for certain, missing (``None`` or NaN) elsewhere.
+        """
         texts = self._read(X, links=links, groups=groups, ids=ids)
         return self._beliefs(texts, self._known(known, texts))
 
@@ -220,6 +228,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         """Beliefs as :meth:`predict_proba` has them, and how likely linked texts are to have the same label.
 
         The latter is an approximation: the gain of the link is added to what the two beliefs say.
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        known : array of shape (n_texts,), optional
+            Labels that are known for certain, missing (``None`` or NaN) elsewhere.
 
         Returns
         -------
@@ -243,7 +258,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         return p, ends, more / (more + 1.0 - apart)
 
     def content_proba(self, X: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None) -> FloatArray:
-        """Probabilities by the words alone, without the pull of links, shape (n_texts, n_labels)."""
+        """Probabilities by the words alone, without the pull of links, shape (n_texts, n_labels).
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        """
         texts = self._read(X, links=links, groups=groups, ids=ids)
         return np.exp(self.calibration_.log_p(self._scores(texts, self._features(texts))))
 
@@ -266,6 +287,10 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         ----------
         text : str
             The id of a row of X.
+        X, links, groups, ids
+            As in :meth:`fit`.
+        known : array of shape (n_texts,), optional
+            Labels that are known for certain, missing (``None`` or NaN) elsewhere.
         n_words : int
             Most words shown, of the text and of its neighbours each.
 

@@ -166,7 +166,15 @@ class IterativeClassifier(LinkedClassifier):
     def predict_locally(
         self, X: Any, y: Any, *, links: Links | None = None, groups: Any = None, ids: Any = None
     ) -> AnyArray:
-        """Labels by the local classifier where the labels ``y`` of all neighbours are known, shape (n_texts,)."""
+        """Labels by the local classifier where the labels ``y`` of all neighbours are known, shape (n_texts,).
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        y : array of shape (n_texts,)
+            Labels of all texts; each text is judged by those of its neighbours.
+        """
         texts = self._read(X, links=links, groups=groups, ids=ids)
         given = self._known(y, texts)
         around = self._neighbours(texts).matrix(np.full(texts.n_texts, -1) if given is None else given)

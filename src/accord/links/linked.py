@@ -104,7 +104,19 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
         ids: Any = None,
         known: Any = None,
     ) -> float:
-        """Accuracy of :meth:`predict` with the same links, groups, ids and known labels."""
+        """Accuracy of :meth:`predict` with the same links, groups, ids and known labels.
+
+        Parameters
+        ----------
+        X, links, groups, ids
+            As in :meth:`fit`.
+        y : array of shape (n_texts,)
+            True labels.
+        sample_weight : array of shape (n_texts,), optional
+            How much each row counts; by default all count the same.
+        known : array of shape (n_texts,), optional
+            Labels that are known for certain, missing (``None`` or NaN) elsewhere.
+        """
         told = self.predict(X, links=links, groups=groups, ids=ids, known=known)
         return float(accuracy_score(y, told, sample_weight=sample_weight))
 

@@ -175,13 +175,29 @@ class PairAnswers:
         return self._inputs(items.subset(used)), place[: left.size], place[left.size :]
 
     def decision_function(self, X: Any, *, items: Items | None = None) -> FloatArray:
-        """Expected difference of the two scores, shape (n_pairs,); positive where left is better."""
+        """Expected difference of the two scores, shape (n_pairs,); positive where left is better.
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
+        """
         x, left, right = self._pairs(X, items)
         score = self.scorer_.score(x)
         return score[left] - score[right]
 
     def predict(self, X: Any, *, items: Items | None = None) -> FloatArray:
-        """The likeliest answer of each pair, shape (n_pairs,): 1 left, 0 right, ½ undecided (with a margin only)."""
+        """The likeliest answer of each pair, shape (n_pairs,): 1 left, 0 right, ½ undecided (with a margin only).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
+        """
         return self.classes_[np.argmax(self.predict_proba(X, items=items), axis=1)]
 
     def predict_proba(
@@ -216,18 +232,39 @@ class PairAnswers:
 
         It says how sure the order is, not how people would vote: with many votes it tends to 0 or 1, while two items
         that are nearly as good still share the votes.
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
         """
         x, left, right = self._pairs(X, items)
         mean, variance = self.scorer_.differences(x, left, right)
         return np.where(left == right, 0.5, ndtr(mean / np.sqrt(np.maximum(variance, 1e-300))))
 
     def predict_std(self, X: Any, *, items: Items | None = None) -> FloatArray:
-        """Standard deviation of the difference of the two scores, shape (n_pairs,)."""
+        """Standard deviation of the difference of the two scores, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
+        """
         x, left, right = self._pairs(X, items)
         return np.sqrt(self.scorer_.differences(x, left, right)[1])
 
     def score_items(self, items: Items | None = None) -> FloatArray:
-        """Posterior mean of every item's score, shape (n_items,)."""
+        """Posterior mean of every item's score, shape (n_items,).
+
+        Parameters
+        ----------
+        items : Items, optional
+            By default those that the ranker was fitted to.
+        """
         check_is_fitted(self)
         return self.scorer_.score(self._inputs(items or self.items_))
 
@@ -261,6 +298,7 @@ class PairAnswers:
             Unit of the scores: that of the noise of one item, or Elo points. ``wins`` is in how many of 100 votes the
             item would beat one that stands at zero.
         n_draws : int
+            How many joint draws of the scores all of it comes from.
         """
         check_is_fitted(self)
         items = items or self.items_
@@ -297,6 +335,8 @@ class PairAnswers:
             Of how many best items the probability is asked for.
         sure : float
             The probability that is wanted.
+        n_draws : int
+            How many joint draws of the scores the probabilities come from.
         """
         check_is_fitted(self)
         items = items or self.items_
@@ -307,7 +347,13 @@ class PairAnswers:
         return stability(states, top=top, sure=sure, n_votes=n_votes, rng=rng)
 
     def knows(self, votes: Comparisons) -> bool:
-        """Whether votes can be added that say no more than those before: sides, voters, undecided answers."""
+        """Whether votes can be added that say no more than those before: sides, voters, undecided answers.
+
+        Parameters
+        ----------
+        votes : Comparisons
+            Votes that :meth:`partial_fit` would be given.
+        """
         undecided = bool((votes.value == 0.5).any()) if votes.n_votes else False
         sides = votes.shown is not None and bool(votes.shown.all())
         voters = votes.annotator is not None and bool((votes.annotator >= 0).all())
@@ -379,13 +425,15 @@ class PairAnswers:
         Parameters
         ----------
         n : int
+            How many pairs.
         strategy : {"bald", "uncertainty", "transfer"}
             Information about the two scores; entropy of the answer; or information about the answers to pairs of other
             groups (to other pairs, where items have no groups), which is what counts when new texts are to be ranked.
             In nats.
         candidates : table with ``left`` and ``right``, optional
-            By default all pairs of items, inside one group where items have groups; at most ``max_candidates`` of them,
-            drawn at random.
+            By default all pairs of items, inside one group where items have groups.
+        max_candidates : int
+            Of more candidates, so many are drawn at random.
         """
         check_is_fitted(self)
         if strategy not in (*STRATEGIES, "transfer"):
@@ -425,6 +473,17 @@ class PairAnswers:
 
         ``term`` rows add up to the score (or the difference of scores); ``feature`` rows split the linear terms;
         ``item`` rows are the training items that the score leans on. ``attrs["label"]`` says what is explained.
+
+        Parameters
+        ----------
+        item : str
+            The id of an item.
+        other : str, optional
+            The id of the item that it is compared with.
+        items : Items, optional
+            The items; by default those that the ranker was fitted to.
+        n : int
+            How many features and how many items to show at most.
         """
         check_is_fitted(self)
         items = items or self.items_

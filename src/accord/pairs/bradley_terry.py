@@ -132,24 +132,50 @@ class BradleyTerryRanker(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """1 where left is expected to win, else 0, shape (n_pairs,)."""
+        """1 where left is expected to win, else 0, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        """
         return (self.predict_proba(X)[:, 1] > 0.5).astype(np.float64)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities that right and that left wins, shape (n_pairs, 2).
 
         They are averaged over the posterior of the scores, by the approximation σ(d / √(1 + π·var/8)).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
         """
         difference, std = self._differences(X)
         p = sigmoid(difference / np.sqrt(1.0 + np.pi * std**2 / 8.0))
         return np.stack([1.0 - p, p], axis=1)
 
     def predict_std(self, X: Any) -> FloatArray:
-        """Standard deviation of the difference of the two scores, shape (n_pairs,)."""
+        """Standard deviation of the difference of the two scores, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        """
         return self._differences(X)[1]
 
     def rank(self, *, level: float = 0.9, sure: float = 0.95, anchor: str | None = None) -> pd.DataFrame:
         """The ranking, best first.
+
+        Parameters
+        ----------
+        level : float
+            Probability with which ``low`` and ``high`` hold the score, and ``rank_low`` and ``rank_high`` the rank.
+        sure : float
+            All statements that tiers make are right together with at least this probability.
+        anchor : str, optional
+            The item whose score is zero; by default zero is the mean of all items.
 
         Returns
         -------

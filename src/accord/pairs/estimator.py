@@ -295,7 +295,13 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         return self
 
     def learn_hyperparameters(self, X: Any, y: Any, *, items: Items | None = None) -> FloatArray:
-        """Hyper-parameters of these votes, to be passed as ``hyperparameters``; the posterior is not computed."""
+        """Hyper-parameters of these votes, to be passed as ``hyperparameters``; the posterior is not computed.
+
+        Parameters
+        ----------
+        X, y, items
+            Votes, as in :meth:`fit`.
+        """
         check_settings(self)
         self._take_votes(Comparisons.from_xy(X, y, items), {})
         rng = np.random.default_rng(self.random_state)
@@ -322,6 +328,13 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
 
         Among many items a few votes are taken into the last posterior, whose curvatures stay (``bound_`` is then not
         known); once they are more than one in twenty the whole posterior is inferred again.
+
+        Parameters
+        ----------
+        X, y, annotator, sample_weight, shown_left
+            The new votes, as in :meth:`fit`.
+        items : Items, optional
+            All items, old and new, where the new votes are about items that were not there before.
         """
         if not hasattr(self, "items_"):
             return self.fit(X, y, items=items, annotator=annotator, sample_weight=sample_weight, shown_left=shown_left)

@@ -269,18 +269,36 @@ class AnchoredRanker(BaseEstimator):
     # -- answers -------------------------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities that a person who must decide prefers right and left, shape (n_pairs, 2)."""
+        """Probabilities that a person who must decide prefers right and left, shape (n_pairs, 2).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        """
         left, right = self._positions(X)
         difference = self.draws_.scores[:, left] - self.draws_.scores[:, right]
         p = ndtr(difference / np.sqrt(2.0)).mean(axis=0)
         return np.stack([1.0 - p, p], axis=1)
 
     def predict(self, X: Any) -> FloatArray:
-        """1 where people are expected to prefer left, else 0, shape (n_pairs,)."""
+        """1 where people are expected to prefer left, else 0, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        """
         return (self.predict_proba(X)[:, 1] > 0.5).astype(np.float64)
 
     def predict_order(self, X: Any) -> FloatArray:
-        """Posterior probability that left is the better text, shape (n_pairs,)."""
+        """Posterior probability that left is the better text, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        """
         left, right = self._positions(X)
         return np.asarray(np.mean(self.draws_.scores[:, left] > self.draws_.scores[:, right], axis=0))
 
@@ -295,6 +313,17 @@ class AnchoredRanker(BaseEstimator):
         """The ranking of every group of texts, best first, with the columns of :meth:`PreferenceRanker.rank`.
 
         ``n_votes`` counts all votes, and ``n_people`` those of people.
+
+        Parameters
+        ----------
+        level : float
+            Probability with which ``low`` and ``high`` hold the score, and ``rank_low`` and ``rank_high`` the rank.
+        sure : float
+            All statements that tiers make are right together with at least this probability.
+        anchor : str, optional
+            The item whose score is zero; by default zero is the mean of the group.
+        scale : {"score", "elo"}
+            Unit of the scores: that of the noise of one item, or Elo points.
         """
         check_is_fitted(self, "draws_")
         votes, n = self._comparisons, self.items_.n_items
@@ -320,7 +349,15 @@ class AnchoredRanker(BaseEstimator):
         return pd.concat(tables, ignore_index=True)
 
     def stability(self, *, top: int = 1, sure: float = 0.95) -> Stability:
-        """How settled the ranking of every group is."""
+        """How settled the ranking of every group is.
+
+        Parameters
+        ----------
+        top : int
+            Of how many best texts the probability is asked for.
+        sure : float
+            The probability that is wanted.
+        """
         check_is_fitted(self, "draws_")
         states = [GroupState(name, self.draws_.scores[:, rows]) for name, rows in self._groups()]
         rng = np.random.default_rng(self.random_state)

@@ -335,7 +335,17 @@ class PersonalRanker(BaseEstimator):
         return p if self.classes_.size == 3 else p[:, [0, 2]] + 0.5 * p[:, [1]]
 
     def predict(self, X: Any, *, annotator: Any = None, items: Items | None = None) -> FloatArray:
-        """The likeliest answer of each pair, shape (n_pairs,)."""
+        """The likeliest answer of each pair, shape (n_pairs,).
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_pairs, 2)
+            Ids of the two items.
+        annotator : str or array of shape (n_pairs,), optional
+            Whose answer; by default that of somebody of whom nothing is known.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
+        """
         return self.classes_[np.argmax(self.predict_proba(X, annotator=annotator, items=items), axis=1)]
 
     def _draws(self, annotator: str | None, n_draws: int) -> FloatArray:
@@ -355,6 +365,15 @@ class PersonalRanker(BaseEstimator):
         """The ranking of every group of texts for one person, or by the consensus, best first.
 
         Columns: those of :meth:`PreferenceRanker.rank` without ``n_votes``, and ``consensus_rank``.
+
+        Parameters
+        ----------
+        annotator : str, optional
+            Whose ranking; by default the consensus.
+        level : float
+            Probability with which ``low`` and ``high`` hold the score, and ``rank_low`` and ``rank_high`` the rank.
+        n_draws : int
+            How many joint draws of the scores the intervals come from.
         """
         check_is_fitted(self)
         groups = self._groups()
@@ -422,6 +441,11 @@ class PersonalRanker(BaseEstimator):
 
         ``p_left`` is the mean probability of a vote for left, ``apart`` its standard deviation between voters, and
         ``p.1``, ``p.2`` … the probability in each group of taste.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs to show.
         """
         check_is_fitted(self)
         votes, fit = self._comparisons, self._fit

@@ -157,7 +157,16 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, rationales: Any = None) -> "MaskingSVMClassifier":
-        """Learn from two classes of texts and the spans highlighted in some; see :class:`RationaleClassifier`."""
+        """Learn from two classes of texts and the spans highlighted in some; see :class:`RationaleClassifier`.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        y : array of shape (n_texts,)
+            Labels of two classes.
+        rationales : sequence of shape (n_texts,), or Rationales, optional
+            Highlighted spans, as :meth:`RationaleClassifier.fit` takes them.
+        """
         check_settings(self)
         texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
@@ -194,13 +203,23 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score of the second class, shape (n_texts,)."""
+        """Score of the second class, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        """
         check_is_fitted(self)
         presence = Vocabulary(self.vocabulary_).presence(self._read(X).strings)
         return np.asarray(unit_rows(presence) @ self.coef_[0])
 
     def predict(self, X: Any) -> Any:
-        """The class of each text, shape (n_texts,)."""
+        """The class of each text, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        """
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
     def _read(self, texts: Sequence[str]) -> Tokens:

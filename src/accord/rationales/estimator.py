@@ -311,16 +311,37 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any, *, features: Any = None) -> FloatArray:
-        """Score of each class, shape (n_texts, n_classes); with two classes that of the second, shape (n_texts,)."""
+        """Score of each class, shape (n_texts, n_classes); with two classes that of the second, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        features : array or sparse matrix of shape (n_texts, n_extra), optional
+            The columns beside the words, where the model was fitted with some.
+        """
         scores = self._scores(X, features)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any, *, features: Any = None) -> FloatArray:
-        """Probability of each class, shape (n_texts, n_classes)."""
+        """Probability of each class, shape (n_texts, n_classes).
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        features : array or sparse matrix of shape (n_texts, n_extra), optional
+            The columns beside the words, where the model was fitted with some.
+        """
         return normalise_log(self._scores(X, features))
 
     def predict(self, X: Any, *, features: Any = None) -> Any:
-        """The most likely class of each text, shape (n_texts,)."""
+        """The most likely class of each text, shape (n_texts,).
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        features : array or sparse matrix of shape (n_texts, n_extra), optional
+            The columns beside the words, where the model was fitted with some.
+        """
         best = np.argmax(self._scores(X, features), axis=1)
         return self.classes_[best]
 
@@ -441,7 +462,16 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         return pd.DataFrame({"row": rows[order], "worth": worth[order]})
 
     def with_habits_of(self, X: Any, y: Any, rationales: Any) -> "RationaleClassifier":
-        """A copy whose habits ``phi_`` are those of another annotator; word weights stay as they are."""
+        """A copy whose habits ``phi_`` are those of another annotator; word weights stay as they are.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        y : array of shape (n_texts,)
+            Their classes.
+        rationales : sequence of shape (n_texts,), or Rationales
+            Highlighted spans, as in :meth:`fit`.
+        """
         marked = self._read_marks(X, y, rationales)
         fit = AnnotatorFit(self._theta, starting_habits(marked), 0.0, Convergence(True, 0, 0.0))
         strengths = Strengths(0.0, 1.0, self.phi_variance, self.deviation_variance)
@@ -450,7 +480,16 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         return other
 
     def highlight_log_loss(self, X: Any, y: Any, rationales: Any) -> float:
-        """−log p_φ(r|x, y, θ) of highlights, in nats a token, under the habits ``phi_`` that all share."""
+        """−log p_φ(r|x, y, θ) of highlights, in nats a token, under the habits ``phi_`` that all share.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        y : array of shape (n_texts,)
+            Their classes.
+        rationales : sequence of shape (n_texts,), or Rationales
+            Highlighted spans, as in :meth:`fit`.
+        """
         marked = self._read_marks(X, y, rationales)
         return highlight_loss(marked, self.class_weights_, self.phi_[None])[0] / max(1, len(marked.words))
 

@@ -84,6 +84,24 @@ def save_model(
     ``client``, ``cache_dir``) is not saved. A model that holds a function, or an object that is not in the table of
     types, is refused with the place where it stands.
 
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of Accord.
+    path : str or Path
+        The file to write.
+    kind : str
+        The kind of judgement: pairs, threads, aspects, links or rationales.
+    project : Project, optional
+        What it was trained on; its fingerprint is kept.
+    about : mapping of str to str, optional
+        Anything to be kept beside, such as what it was trained on.
+
+    Returns
+    -------
+    Path
+        The file.
+
     Examples
     --------
     >>> import tempfile
@@ -121,6 +139,16 @@ def load_model(path: str | Path) -> SavedModel:
 
     The whole file is checked before anything that it names is imported and before any array is read, and no array can
     be larger than the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file of a model.
+
+    Returns
+    -------
+    SavedModel
+        ``model`` is the estimator; ``kind``, ``version`` and others say where it comes from.
 
     Examples
     --------

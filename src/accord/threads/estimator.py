@@ -358,6 +358,13 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     ) -> tuple[FloatArray, IntArray, FloatArray]:
         """Probabilities as :meth:`predict_proba` has them, and how likely the comments of a thread are to agree.
 
+        Parameters
+        ----------
+        X, groups, edges
+            As in :meth:`fit`.
+        known : array of shape (n_comments,), optional
+            Labels that are given, ``None`` elsewhere; they are kept, and pull the other comments of their thread.
+
         Returns
         -------
         p : array of shape (n_comments, n_labels)
@@ -387,6 +394,13 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         The latter is what "local+cut" and "local+ilp" look for.
 
         Takes what :meth:`predict_proba` takes.
+
+        Parameters
+        ----------
+        X, groups, edges
+            As in :meth:`fit`.
+        known : array of shape (n_comments,), optional
+            Labels that are given, ``None`` elsewhere; they are kept, and pull the other comments of their thread.
         """
         posed = self._pose(X, groups, known=known, edges=edges)
         if self.model in DECODERS:
@@ -406,6 +420,17 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         """Accuracy on the comments that have a label which was not given in ``known``, weighted if so wished.
 
         Takes what :meth:`predict_proba` takes; ``y`` is by default as in :meth:`fit`.
+
+        Parameters
+        ----------
+        X, groups, edges
+            As in :meth:`fit`.
+        y : array of shape (n_comments,), optional
+            True labels; by default as in :meth:`fit`.
+        sample_weight : array of shape (n_comments,), optional
+            How much each row counts; by default all count the same.
+        known : array of shape (n_comments,), optional
+            Labels that are given, ``None`` elsewhere; they are kept, and pull the other comments of their thread.
         """
         texts = as_threads(X, groups, y)
         if texts is not None and y is None:
@@ -427,9 +452,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, groups
-            As in :meth:`predict_proba`, and so are ``known`` and ``edges``.
+            As in :meth:`predict_proba`.
         positive : label, optional
             The label that makes a good answer; by default "Good" if there is such a label, else the last one.
+        **more
+            ``known`` and ``edges``, as in :meth:`predict_proba`.
 
         Returns
         -------

@@ -26,6 +26,15 @@ _PREFIX = "example:"
 def open_example(name: str) -> Project:
     """One of the example projects that ship with Accord.
 
+    Parameters
+    ----------
+    name : str
+        ``arguments``, ``cafe-threads``, ``cafe-reviews``, ``cafe-statements`` or ``cafe-notes``.
+
+    Returns
+    -------
+    Project
+
     Examples
     --------
     >>> from accord import open_example
@@ -44,6 +53,19 @@ def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] 
     """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have.
 
     What is not read of a raw table is said in sentences that are added to ``notes``.
+
+    Parameters
+    ----------
+    path : str or Path
+        A project's folder, ``example:NAME``, or a table of judgements.
+    kind : str, optional
+        The kind of judgement that is wanted.
+    notes : list of str, optional
+        Gets a sentence for each thing of a raw table that was not read.
+
+    Returns
+    -------
+    Project
 
     Examples
     --------
