@@ -84,3 +84,38 @@ def test_tables_average_the_folds_that_have_such_texts():
         ("isolated", 100.0, 1),
         ("deviation", pytest.approx(35.355, abs=1e-3), 2),
     ]
+
+
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(tmp_path):
+    from types import SimpleNamespace
+
+    from accord.evaluation.resume import FinishedParts
+    from accord.links.paper.folds import Outcome
+    from accord.links.paper.tables import _run
+
+    debates = np.repeat([f"d{k}" for k in range(10)], 2)
+    condition = SimpleNamespace(
+        debates=debates, speakers=np.arange(20).astype(str), pairs=SimpleNamespace(connected=np.ones(20, dtype=bool))
+    )
+    begun = []
+
+    def part(condition, train, test, seed):
+        begun.append(seed)
+        if begun.count(2) == 1 and seed == 2:
+            raise KeyboardInterrupt
+        return {"best": Outcome(test % 3 == 0, np.full(len(test), 0.1 * seed)), "cut": Outcome(test % 2 == 0)}
+
+    def run(kept):
+        return _run(condition, (part,), 4, "debates", lambda *_: None, 1, kept)
+
+    kept = FinishedParts(tmp_path / "links")
+    with pytest.raises(KeyboardInterrupt):
+        run(kept)
+    found = run(kept)
+    assert begun == [0, 1, 2, 2, 3]
+    plain = run(FinishedParts())
+    for (_, ours), (_, theirs) in zip(found, plain, strict=True):
+        for name in ("best", "cut"):
+            np.testing.assert_array_equal(ours[name].right, theirs[name].right)
+        np.testing.assert_array_equal(ours["best"].log_loss, theirs["best"].log_loss)
+        assert ours["cut"].log_loss is None

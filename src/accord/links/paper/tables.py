@@ -1,12 +1,14 @@
 """Tables 1 and 2 of [BBB11], the corpus's own minimum cuts, and what goes beyond them, on the floor debates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from accord.data.corpora import convote
+from accord.evaluation.resume import FinishedParts
 from accord.evaluation.significance import corrected_t_test, paired_t_test
 from accord.evaluation.splits import repeated_group_folds
 from accord.evaluation.tables import Paper, Row, mean_row
@@ -54,19 +56,33 @@ COMPARED = (
 # Section 4.3: standard deviations over the 100 evaluations.
 DEVIATIONS = {"content": 7.34, "min_cut": 11.19, "mean_field": 8.94}
 
-Work = Callable[[Condition, IntArray, IntArray, int], Outcomes]
+
+class Work(Protocol):
+    """Some methods on one fold."""
+
+    __name__: str
+
+    def __call__(self, condition: Condition, train: IntArray, test: IntArray, seed: int, /) -> Outcomes:
+        """What they said of the test texts."""
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """All tables: ten times tenfold cross-validation over debates, or the first two folds if ``quick``."""
+    """All tables: ten times tenfold cross-validation over debates, or the first two folds if ``quick``.
+
+    A full run that is cut off goes on where it stopped when it is started again.
+    """
     corpus = convote.load()
+    kept = FinishedParts()
+    if not quick:
+        kept = FinishedParts.of("links", list(corpus.segments["text"]), corpus.citations.to_csv())
     rows = official_rows(corpus)
     n_splits = N_QUICK if quick else N_REPEATS * N_FOLDS
     paper = paper_data(corpus)
-    outcomes = _run(paper, (paper_recipe, beyond), n_splits, "the paper's data", progress, workers)
+    outcomes = _run(paper, (paper_recipe, beyond), n_splits, "the paper's data", progress, workers, kept)
     rows += _local(outcomes) + _table("collective", outcomes) + _tests(outcomes)
     whole = full_record(corpus)
-    outcomes = _run(whole, (beyond,), n_splits, "the full record", progress, workers)
+    outcomes = _run(whole, (beyond,), n_splits, "the full record", progress, workers, kept)
+    kept.clear()
     return rows + _table("full_record", outcomes)
 
 
@@ -75,7 +91,13 @@ Fold = tuple[Slices, Outcomes]
 
 
 def _run(
-    condition: Condition, parts: tuple[Work, ...], n_splits: int, what: str, progress: Progress, workers: int
+    condition: Condition,
+    parts: tuple[Work, ...],
+    n_splits: int,
+    what: str,
+    progress: Progress,
+    workers: int,
+    kept: FinishedParts,
 ) -> list[Fold]:
     folds = repeated_group_folds(condition.debates, n_folds=N_FOLDS, n_repeats=N_REPEATS, random_state=SEED)
     splits = list(islice(folds, n_splits))
@@ -83,7 +105,12 @@ def _run(
     def one(seed: int, train: IntArray, test: IntArray) -> Fold:
         outcomes: Outcomes = {}
         for part in parts:
-            outcomes |= part(condition, train, test, seed)
+
+            def compute(part: Work = part) -> dict[str, Any]:
+                return {name: found.to_json() for name, found in part(condition, train, test, seed).items()}
+
+            found = kept.get(f"{what} {part.__name__} {seed}", compute)
+            outcomes |= {name: Outcome.from_json(columns) for name, columns in found.items()}
         return _slices(condition, train, test), outcomes
 
     done: list[Fold] = []
