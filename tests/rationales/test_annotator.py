@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 
+from accord import RationaleClassifier
 from accord.errors import InputError
 from accord.rationales import annotator_choice
 from accord.rationales.annotator import (
@@ -66,15 +67,16 @@ def test_the_log_probability_of_highlights_equals_enumeration():
     texts = random_texts(n_texts=8, annotated=1.0, n_habits=2, thresholds=(0.2,))
     rng = np.random.default_rng(1)
     theta, phi = rng.normal(scale=0.3, size=(1, N_WORDS)), rng.normal(size=(2, 8)) * [8, 8, 8, 1, 1, 1, 1, 1]
-    bias, lexicon = rng.normal(size=8), rng.normal(size=N_WORDS)
+    bias, lexicon = rng.normal(size=8), rng.normal(size=(3, N_WORDS))
 
     def score(words, places, tags, sign, own, shift):
         walk, total = [0, *tags, 0], 0.0
-        for word, tag in zip(words, tags, strict=True):
+        for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
             if tag:
                 a = sign * theta[0, word] if word < N_WORDS else 0.0
                 total += own[0] * b(10, a) + own[1] * b(-10, a) + own[2] * b(10, a - 0.2) + shift
-                total += lexicon[word] if word < N_WORDS else 0.0
+                beside = (word, words[at - 1] if at else N_WORDS, words[at + 1] if at + 1 < len(words) else N_WORDS)
+                total += sum(lexicon[k, near] for k, near in enumerate(beside) if near < N_WORDS)
         for place, left, right in zip(places, walk[:-1], walk[1:], strict=True):
             total += own[3 + 2 * left + right]
             if place == 1 and (left, right) == (0, 1):
@@ -129,8 +131,9 @@ def test_the_lexicon_is_at_the_optimum_of_its_objective():
     def value(vector):
         return highlight_loss(texts, weights, habits.table, None, vector)[0] + (vector**2).sum()  # 1 / 2·0.5
 
-    central = [(value(lexicon + h) - value(lexicon - h)) / 2e-5 for h in 1e-5 * np.eye(N_WORDS)]
-    assert_allclose(central, np.zeros(N_WORDS), atol=1e-3)
+    steps = 1e-5 * np.eye(lexicon.size).reshape(-1, *lexicon.shape)
+    central = [(value(lexicon + h) - value(lexicon - h)) / 2e-5 for h in steps]
+    assert_allclose(central, np.zeros(lexicon.size), atol=1e-3)
 
 
 def test_the_two_readings_of_the_prior_differ_by_the_factor_c():
@@ -356,3 +359,19 @@ def test_the_prior_holds_everybodys_emissions_and_its_gradient_is_that_of_differ
     factors = np.tile(np.log(100.0) * np.array([1, 1, 0, 0, 0, 0]), (3, 1))
     hidden = Habits(np.array([0.1, 0.1, 0, 0, 0, 0]), factors, np.zeros(0), 2)
     assert habit_prior(hidden, strengths)[0] > 0.75 * habit_prior(shared, strengths)[0]
+
+
+def test_predicted_highlights_know_the_ends_of_a_text_and_the_words_beside_a_token():
+    # Pieces of longer texts: half of them begin inside a highlight; "now" is never marked, the word after it always.
+    rng = np.random.default_rng(0)
+    texts, spans = [], []
+    for row in range(80):
+        words = rng.choice(["one", "two", "six", "ten"], 12)
+        words[7] = "now"
+        at = np.cumsum([0, *(len(word) + 1 for word in words)])
+        texts.append(" ".join(words))
+        spans.append([(int(at[8]), int(at[9] - 1)), *([(0, int(at[2] - 1))] if row % 4 < 2 else [])])
+    model = RationaleClassifier(C=0.1, theta_variance=0.1).fit(texts, np.arange(80) % 2, rationales=spans)
+    p = np.stack([one.probabilities for one in model.predict_rationales(texts, np.arange(80) % 2)]).mean(axis=0)
+    assert_allclose(p[0], 0.5, atol=0.1)
+    assert p[8] > 2 * p[[3, 4, 5, 6, 7, 9, 10, 11]].max()

@@ -44,9 +44,9 @@ def test_a_token_that_is_partly_highlighted_is_inside():
     assert inside_tags(np.array([[5, 9]]), tokens.of(0)).tolist() == [False, True, True, False, False]
 
 
-@pytest.mark.parametrize(("transitions", "n"), [("plain", 4), ("words", 25), ("syntax", 91)])
+@pytest.mark.parametrize(("transitions", "n"), [("plain", 4), ("words", 27), ("syntax", 93)])
 def test_each_set_has_its_features(transitions, n):
-    # Words: 4 + 8 on the left + 8 on the right + 5 starters; syntax: 11 phrases × 3 kinds × 2 changes more.
+    # Words: 4 + 8 on the left + 8 on the right + 5 starters + 2 ends; syntax: 11 phrases × 3 kinds × 2 changes more.
     assert len(transition_names(transitions)) == n
 
 
@@ -58,12 +58,12 @@ def names_at(tokens, place, transition, transitions="words"):
 
 def test_transitions_see_the_words_on_both_sides():
     tokens = read_tokens(["bad , not good ."])
-    assert names_at(tokens, 0, "OI") == {"O-I"}
+    assert names_at(tokens, 0, "OI") == {"O-I", "(begin)-I"}
     assert names_at(tokens, 1, "IO") == {"I-O", "I-O(,)"}
     assert names_at(tokens, 2, "OI") == {"O-I", "O(,)-I", "O-I(not)"}
     assert names_at(tokens, 2, "IO") == {"I-O", "I(,)-O"}
     assert names_at(tokens, 2, "OO") == {"O-O"}
-    assert names_at(tokens, 5, "IO") == {"I-O", "I(.)-O"}
+    assert names_at(tokens, 5, "IO") == {"I-O", "I(.)-O", "I-(end)"}
 
 
 def test_plain_transitions_have_one_context():
@@ -81,7 +81,7 @@ def test_syntactic_boundaries_are_the_largest_that_end_or_start_and_the_smallest
     tokens = read_tokens(["the film is very good"], transitions="syntax", parser=parser)
     assert names_at(tokens, 2, "OI", "syntax") == {"O-I", "O-I/E=NP", "O-I/S=VP", "O-I/C=S"}
     assert names_at(tokens, 3, "OI", "syntax") == {"O-I", "O-I(very)", "O-I/S=ADJP", "O-I/C=VP"}
-    assert names_at(tokens, 5, "IO", "syntax") == {"I-O", "I-O/E=S"}
+    assert names_at(tokens, 5, "IO", "syntax") == {"I-O", "I-O/E=S", "I-(end)"}
 
 
 def test_settings_that_do_not_fit_are_refused():

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from accord.data import Items, Rationales
 from accord.errors import InputError
 from accord.rationales.features import read_tokens
-from accord.rationales.highlights import annotations_of, best_threshold, match_spans
+from accord.rationales.highlights import annotations_of, best_threshold, expected_threshold, match_spans
 
 
 def matched(texts, labels, spans, annotator=None):
@@ -94,3 +94,29 @@ def test_the_best_threshold_has_the_best_f1():
     best = best_threshold(p, tags)
     assert_allclose(f1(best), max(f1(level) for level in p))
     assert best_threshold(p, np.zeros(200, dtype=bool)) == 0.5
+
+
+def test_the_expected_threshold_is_that_of_the_largest_f1_in_the_long_run():
+    # Tags drawn from probabilities that were given with wrong odds: the threshold is half of the best F1 there is.
+    rng = np.random.default_rng(0)
+    true = rng.beta(1, 4, 40000)
+    given = true**2 / (true**2 + (1 - true) ** 2)  # log odds twice as large
+    tags = rng.random(40000) < true
+    order = np.sort(true)[::-1]
+    best = (2 * np.cumsum(order) / (np.arange(1, 40001) + order.sum())).max()
+    found = expected_threshold(given, tags)
+    assert_allclose(found**0.5 / (found**0.5 + (1 - found) ** 0.5), best / 2, atol=0.02)
+    assert expected_threshold(given, np.zeros(40000, dtype=bool)) == 0.5
+
+
+def test_few_tags_move_the_expected_threshold_less_than_the_best_one():
+    rng = np.random.default_rng(1)
+    p = rng.beta(1, 3, (60, 300))
+    tags = rng.random(p.shape) < p
+    spread = [np.std([way(*one) for one in zip(p, tags, strict=True)]) for way in (expected_threshold, best_threshold)]
+    assert spread[0] < 0.6 * spread[1]
+
+
+def test_probabilities_against_the_tags_leave_the_best_threshold():
+    p, tags = np.array([0.1, 0.2, 0.8, 0.9] * 5), np.array([True, True, False, False] * 5)
+    assert expected_threshold(p, tags) == best_threshold(p, tags)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from accord.engines.chain import viterbi
-from accord.rationales.binary_chain import SCORE_LIMIT, as_graphs, expected_counts, inside_marginals
+from accord.rationales.binary_chain import SCORE_LIMIT, BinaryChains, as_graphs, expected_counts, inside_marginals
 from accord.rationales.marked_texts import BlockedTexts, MarkedTexts
-from accord.typing import BoolArray, FloatArray
+from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "Habits",
@@ -155,7 +155,7 @@ def class_loss(texts: MarkedTexts, theta: FloatArray) -> tuple[float, FloatArray
 
 
 def _scores(
-    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None
+    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Emission scores (n_keys,), their slopes and features, and transition scores (4 · n_places,)."""
     keyed, n_emissions = texts.keyed, 2 + len(texts.thresholds)
@@ -164,9 +164,15 @@ def _scores(
     padded[:, :-1] = class_weights[:, : texts.n_words]
     weights = padded.ravel()[keyed.word]
     scores, slopes, features = emission_scores(weights, table[keyed.habit, :n_emissions], texts.thresholds)
-    if lexicon is not None:
-        scores = np.clip(scores + np.append(lexicon, 0.0)[keyed.word % (texts.n_words + 1)], -SCORE_LIMIT, SCORE_LIMIT)
     return scores, slopes, features, keyed.transitions @ table[:, n_emissions:].ravel()
+
+
+def _with_lexicon(texts: MarkedTexts, scores: FloatArray, lexicon: FloatArray) -> FloatArray:
+    """The emission score of each token from those of its key and of the words at and beside it, shape (n_tokens,)."""
+    total = scores[texts.keyed.chains.keys]
+    for own, words in zip(lexicon, texts.neighbourhood, strict=True):
+        total += np.append(own, 0.0)[words]
+    return np.clip(total, -SCORE_LIMIT, SCORE_LIMIT)
 
 
 def highlight_loss(
@@ -184,34 +190,47 @@ def highlight_loss(
     class_weights : array of shape (n_classes, n_features)
     table : array of shape (n_habits, n_phi)
     bias : array of shape (n_chains,), optional
-    lexicon : array of shape (n_words,), optional
-        Score of each word to be highlighted whatever it says of the class.
+    lexicon : array of shape (3, n_words), optional
+        What each word adds to the score of being highlighted, whatever it says of the class: its own score, that of
+        the token after it, and that of the token before it.
 
     Returns
     -------
     value : float
-    class_gradient : array of shape (n_classes, n_words)
-        With a lexicon, that by the lexicon, apart for each class.
+    word_gradient : array of shape (n_classes, n_words), or (3, n_words)
+        By the class weights; with a lexicon, by the lexicon instead.
     table_gradient : array of shape (n_habits, n_phi)
     bias_gradient : array of shape (n_chains,)
     """
     keyed, seen = texts.keyed, texts.keyed.counts
-    scores, slopes, features, raw = _scores(texts, class_weights, table, lexicon)
+    scores, slopes, features, raw = _scores(texts, class_weights, table)
     transitions = np.clip(raw, -SCORE_LIMIT, SCORE_LIMIT).reshape(-1, 4)
-    log_partition, expected = expected_counts(keyed.chains, scores, transitions, bias)
-    value = log_partition - float(seen.inside @ scores) - float((seen.transitions * transitions).sum())
+    if lexicon is None:
+        log_partition, expected = expected_counts(keyed.chains, scores, transitions, bias)
+        value = log_partition - float(seen.inside @ scores)
+        excess = expected.inside - seen.inside
+        by_word = _by_word(texts.n_classes * (texts.n_words + 1), keyed.word, excess * slopes, texts.n_words)
+    else:
+        by_token = _with_lexicon(texts, scores, lexicon)
+        log_partition, expected = expected_counts(keyed.token_chains, by_token, transitions, bias)
+        value = log_partition - float(by_token[texts.tags].sum())
+        over = expected.inside - texts.tags
+        excess = np.bincount(keyed.chains.keys, over, len(scores)).astype(np.float64)
+        by_word = np.concatenate([_by_word(texts.n_words + 1, w, over, texts.n_words) for w in texts.neighbourhood])
+    value -= float((seen.transitions * transitions).sum())
     if bias is not None:
         value -= float(seen.by_chain @ bias)
-    excess = expected.inside - seen.inside
-    n_cells = texts.n_classes * (texts.n_words + 1)
-    slopes = slopes if lexicon is None else np.ones(len(slopes))
-    by_cell: FloatArray = np.bincount(keyed.word, weights=excess * slopes, minlength=n_cells).astype(np.float64)
-    by_word = by_cell.reshape(texts.n_classes, -1)
     by_emission = [np.bincount(keyed.habit, excess * one, texts.n_habits) for one in features.T]
     moved = np.where(np.abs(raw) <= SCORE_LIMIT, (expected.transitions - seen.transitions).ravel(), 0.0)
     by_transition = (keyed.transitions_transposed @ moved).reshape(texts.n_habits, -1)
     by_table = np.concatenate([np.stack(by_emission, axis=1), by_transition], axis=1)
-    return value, by_word[:, :-1], by_table, expected.by_chain - seen.by_chain
+    return value, by_word, by_table, expected.by_chain - seen.by_chain
+
+
+def _by_word(n_cells: int, cells: IntArray, amounts: FloatArray, n_words: int) -> FloatArray:
+    """Amounts summed by cell, rows of the words, without what belongs to no word."""
+    summed: FloatArray = np.bincount(cells, weights=amounts, minlength=n_cells).astype(np.float64)
+    return summed.reshape(-1, n_words + 1)[:, :-1]
 
 
 def data_loss(
@@ -287,20 +306,29 @@ def habit_prior(habits: Habits, strengths: Strengths) -> tuple[float, Habits]:
     return 0.5 * float(value), Habits(by_common, by_people, on_bias * habits.bias, n)
 
 
+def _chains(
+    texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None
+) -> tuple[BinaryChains, FloatArray, FloatArray]:
+    """The chains with their emission scores and transition scores (n_places, 4)."""
+    scores, _, _, raw = _scores(texts, class_weights, table)
+    transitions = np.clip(raw, -SCORE_LIMIT, SCORE_LIMIT).reshape(-1, 4)
+    if lexicon is None:
+        return texts.keyed.chains, scores, transitions
+    return texts.keyed.token_chains, _with_lexicon(texts, scores, lexicon), transitions
+
+
 def inside_probabilities(
     texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None = None
 ) -> FloatArray:
     """Probability of each token to be highlighted, in the order of the chains, each under its own habits; exact."""
-    scores, _, _, raw = _scores(texts, class_weights, table, lexicon)
-    return inside_marginals(texts.keyed.chains, scores, np.clip(raw, -SCORE_LIMIT, SCORE_LIMIT).reshape(-1, 4))
+    return inside_marginals(*_chains(texts, class_weights, table, lexicon))
 
 
 def best_tags(
     texts: MarkedTexts, class_weights: FloatArray, table: FloatArray, lexicon: FloatArray | None = None
 ) -> BoolArray:
     """The single most likely highlighting of each chain, in the order of the chains; exact."""
-    scores, _, _, raw = _scores(texts, class_weights, table, lexicon)
-    return viterbi(as_graphs(texts.keyed.chains, scores, raw.reshape(-1, 4))) == 1
+    return viterbi(as_graphs(*_chains(texts, class_weights, table, lexicon))) == 1
 
 
 def worth_of_highlights(

@@ -97,8 +97,9 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         An encoder of texts, whose vectors the classifier sees beside the words; see
         :func:`accord.texts.vectors.open_vectors`.
     lexicon : bool
-        Learn also which words people highlight whatever they say of the class; it predicts highlights better and does
-        not change the classifier. Without it highlights are predicted by θ and φ alone, as in the paper.
+        Learn also which words people highlight, and beside which, whatever these say of the class; it predicts
+        highlights better and does not change the classifier. Without it highlights are predicted by θ and φ alone, as
+        in the paper.
     fit_intercept : bool
         The paper has none.
     n_inner_folds : int
@@ -363,7 +364,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         -------
         list of PredictedRationale
             One a text. Probabilities and the most likely highlighting are exact under the model; ``spans`` hold the
-            tokens whose probability reaches the threshold, which did best on training texts left out.
+            tokens whose probability reaches the threshold with the largest F1 expected on training texts left out.
         """
         check_is_fitted(self)
         if not self.n_annotated_:

@@ -56,9 +56,12 @@ _RIGHT = {word: code for code, word in enumerate(PUNCTUATION + STARTERS, 1)}
 _SAME_MARKS = {"、": ",", "،": ",", "。": ".", "।": ".", "؟": "?", "…": "."}
 _LEFT |= {mark: _LEFT[same] for mark, same in _SAME_MARKS.items()}
 _RIGHT |= {mark: _RIGHT[same] for mark, same in _SAME_MARKS.items()}
+# Where a text begins there is no word on the left, and where it ends none on the right: a short text, or a piece of a
+# longer one, may begin or end inside a highlight far more often than highlights begin and end elsewhere.
+_BEGINS, _ENDS = len(PUNCTUATION) + 1, len(PUNCTUATION + STARTERS) + 1
 _PHRASE = {name: code for code, name in enumerate(NONTERMINALS, 1)}
 # A place is coded by left word, right word, phrase that ends, phrase that starts, phrase that crosses; 0 is "none".
-_CODE_SHAPE = (1 + len(_LEFT), 1 + len(_RIGHT), *(1 + len(_PHRASE),) * 3)
+_CODE_SHAPE = (1 + _BEGINS, 1 + _ENDS, *(1 + len(_PHRASE),) * 3)
 _TAGS = tuple(product("OI", "OI"))
 
 
@@ -154,8 +157,8 @@ def read_tokens(
         Words and punctuation marks of any script, or what stands between spaces, both in lower case. A callable gives
         the tokens of a text and their character spans, shape (n_tokens, 2).
     transitions : {"plain", "words", "syntax"}
-        What a place is described by: nothing; the punctuation and the few words beside it; also the phrases that end,
-        start and cross there.
+        What a place is described by: nothing; the punctuation and the few words beside it, and whether the text begins
+        or ends there; also the phrases that end, start and cross there.
     parser : callable, required for "syntax"
         Tokens to constituents ``(label, start, end)`` in token positions.
 
@@ -188,6 +191,7 @@ def _place_codes(tokens: list[str], transitions: str, parser: Parser | None) -> 
     if transitions != "plain":
         left[1:] = [_LEFT.get(token, 0) for token in tokens]
         right[:-1] = [_RIGHT.get(token, 0) for token in tokens]
+        left[0], right[n] = _BEGINS, _ENDS
     if transitions == "syntax" and parser is not None:
         phrases = _boundaries(list(parser(tokens)), n)
     return np.ravel_multi_index((left, right, *phrases), _CODE_SHAPE)
@@ -220,6 +224,7 @@ def _features(transitions: str) -> dict[str, tuple[int, int, int]]:
         names |= {f"{a}({word})-{b}": (t, 0, _LEFT[word]) for t, a, b in changes for word in PUNCTUATION}
         names |= {f"{a}-{b}({word})": (t, 1, _RIGHT[word]) for t, a, b in changes for word in PUNCTUATION}
         names |= {f"O-I({word})": (1, 1, _RIGHT[word]) for word in STARTERS}
+        names |= {"(begin)-I": (1, 0, _BEGINS), "I-(end)": (2, 1, _ENDS)}
     if transitions == "syntax":
         for axis, kind in enumerate("ESC", 2):
             names |= {f"{a}-{b}/{kind}={name}": (t, axis, _PHRASE[name]) for t, a, b in changes for name in _PHRASE}

@@ -5,9 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from accord.data.rationales import Rationales, inside_tags, token_spans
 from accord.errors import InputError
+from accord.fitting.optimise import minimise_lbfgs
+from accord.rationales.binary_chain import SCORE_LIMIT
 from accord.rationales.features import Tokens
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
@@ -17,6 +20,7 @@ __all__ = [
     "PredictedRationale",
     "annotations_of",
     "best_threshold",
+    "expected_threshold",
     "given_classes",
     "match_spans",
 ]
@@ -203,6 +207,32 @@ def characters(tags: BoolArray, tokens: IntArray) -> IntArray:
     """Runs of marked tokens as characters, shape (n, 2)."""
     runs = token_spans(tags)
     return np.stack([tokens[runs[:, 0], 0], tokens[runs[:, 1] - 1, 1]], axis=1) if len(runs) else runs
+
+
+def expected_threshold(probabilities: FloatArray, tags: BoolArray) -> float:
+    """The probability from which tokens are best called highlighted: the largest expected F1 over all tokens.
+
+    Whether single tokens near the threshold were highlighted is left to chance: few texts would move
+    :func:`best_threshold` far. Expected is what the probabilities say once their log odds are scaled and shifted to fit
+    the tags.
+    """
+    if not np.any(tags):
+        return 0.5
+    odds = np.clip(logit(probabilities), -SCORE_LIMIT, SCORE_LIMIT)
+
+    def loss(vector: FloatArray) -> tuple[float, FloatArray]:
+        scores = vector[0] * odds + vector[1]
+        excess = expit(scores) - tags
+        value = float((np.logaddexp(0.0, scores) - tags * scores).mean())
+        return value, np.array([(excess * odds).mean(), excess.mean()])
+
+    scale, shift = minimise_lbfgs(loss, np.array([1.0, 0.0]), tol=1e-5, max_iter=50).weights
+    if scale <= 0:  # the probabilities say nothing of these tags
+        return best_threshold(probabilities, tags)
+    order = np.argsort(-probabilities, kind="stable")
+    hits = np.cumsum(expit(scale * odds[order] + shift))
+    f1 = 2.0 * hits / (np.arange(1, len(hits) + 1) + hits[-1])
+    return float(probabilities[order[int(np.argmax(f1))]])
 
 
 def best_threshold(probabilities: FloatArray, tags: BoolArray) -> float:

@@ -100,6 +100,18 @@ class MarkedTexts:
         counts = observed_counts(chains, self.tags, n_keys=len(used), n_contexts=len(kinds))
         return KeyedChains(chains, counts, used // n_cells, used % n_cells, features, features.T.tocsr())
 
+    @cached_property
+    def neighbourhood(self) -> IntArray:
+        """The word of each token, of the one before it and of the one after it in its chain, shape (3, n_tokens).
+
+        ``n_words`` where there is none.
+        """
+        before, after = np.full((2, len(self.words)), self.n_words, dtype=self.words.dtype)
+        some = np.diff(self.offsets) > 0
+        before[1:], after[:-1] = self.words[:-1], self.words[1:]
+        before[self.offsets[:-1][some]] = after[self.offsets[1:][some] - 1] = self.n_words
+        return np.stack([self.words, before, after])
+
     def subset(self, texts: AnyArray, *, marked: AnyArray | None = None) -> "MarkedTexts":
         """Some texts, in the given order, with their highlights; only those under ``marked`` (n_texts,) if given."""
         texts = np.arange(self.n_texts)[texts]
@@ -153,6 +165,11 @@ class KeyedChains:
     word: IntArray  # (n_keys,) class · (n_words + 1) + word of each key
     transitions: Any  # sparse (4 · n_places, n_habits · n_transitions) features of each kind of place
     transitions_transposed: Any
+
+    @cached_property
+    def token_chains(self) -> BinaryChains:
+        """The same chains with one key a token, where the scores of tokens depend on more than their keys."""
+        return BinaryChains(np.arange(len(self.chains.keys), dtype=np.int64), self.chains.contexts, self.chains.offsets)
 
 
 def _narrow(codes: IntArray, n: int) -> IntArray:

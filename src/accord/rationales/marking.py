@@ -2,8 +2,9 @@
 
 While word weights θ are learnt, words enter the model of the annotator only through θ, so that the only way to explain
 a highlight is to give its words a weight ([ZE08] section 5.3). Once θ is known, highlights are better predicted by a
-model that also knows which words people mark whatever they say of the class. It is fitted to texts left out, with the
-θ of models that have not seen them: on its own training texts θ looks better than it is.
+model that also knows which words people mark, and beside which words they do, whatever these say of the class. It is
+fitted to texts left out, with the θ of models that have not seen them: on its own training texts θ looks better than it
+is.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 
 from accord.rationales.annotator import Habits, Strengths, habit_prior, highlight_loss, inside_probabilities
 from accord.rationales.annotator_fit import Coordinates
-from accord.rationales.highlights import best_threshold
+from accord.rationales.highlights import expected_threshold
 from accord.rationales.marked_texts import MarkedTexts
 from accord.typing import BoolArray, FloatArray
 
@@ -23,9 +24,9 @@ __all__ = ["Marking", "fit_lexicon", "learn_marking"]
 Part = tuple[MarkedTexts, FloatArray]
 
 # Variances of the lexicon, among which texts left out decide.
-_VARIANCES = (0.3, 1.0, 3.0)
-# The texts left out are taken out of the lexicon in so many turns.
-_TURNS = 3
+_VARIANCES = (0.03, 0.1, 0.3, 1.0)
+# The texts left out are taken out of the lexicon in so many turns at most.
+_TURNS = 5
 # Somebody with fewer texts than this shares the threshold of all.
 _OWN_THRESHOLD = 10
 
@@ -34,7 +35,9 @@ _OWN_THRESHOLD = 10
 class Marking:
     """What predicts highlights, beside the word weights of the classes."""
 
-    lexicon: FloatArray  # (n_words,) score of each word to be highlighted whatever it says of the class
+    # (3, n_words) what each word adds, whatever it says of the class, to the score of being highlighted: to its own, to
+    # that of the token after it, and to that of the token before it
+    lexicon: FloatArray
     table: FloatArray  # (n_habits, n_phi) φ beside the lexicon: of nobody in particular, then of each person
     thresholds: FloatArray  # (n_habits,) probability from which a token counts as highlighted
     variance: float  # of the lexicon, as chosen; 0 without one
@@ -45,7 +48,7 @@ class Marking:
         """Without a lexicon, with the thresholds that are best on the training texts themselves."""
         inside = inside_probabilities(texts, weights, table) if texts.n_chains else np.zeros(0)
         return cls(
-            np.zeros(texts.n_words), table, _thresholds([(texts, weights)], inside, texts.tags), 0.0, float("nan")
+            np.zeros((3, texts.n_words)), table, _thresholds([(texts, weights)], inside, texts.tags), 0.0, float("nan")
         )
 
 
@@ -73,32 +76,33 @@ def fit_lexicon(
         Of the scores in the lexicon.
     deviation_variance, emissions, max_iter, tol, value_tol
         As in :func:`~accord.rationales.annotator_fit.fit_joint`.
-    start : array of shape (n_words,), optional
+    start : array of shape (3, n_words), optional
         Where the lexicon starts.
 
     Returns
     -------
-    lexicon : array of shape (n_words,)
+    lexicon : array of shape (3, n_words)
     habits : Habits
     """
-    n = parts[0][0].n_words
+    shape = (3, parts[0][0].n_words)
+    n = shape[0] * shape[1]
     strengths = Strengths(1.0, variance, deviation_variance=deviation_variance)
     at = Coordinates.of(parts[0][0], habits, strengths, emissions)
 
     def flat(vector: FloatArray) -> tuple[float, FloatArray]:
-        lexicon, moved = vector[:n], at.unpack(vector[n:])
+        lexicon, moved = vector[:n].reshape(shape), at.unpack(vector[n:])
         value, gradient = habit_prior(moved, strengths)
         by_lexicon, by_table = lexicon / variance, np.zeros(moved.table.shape)
-        value += 0.5 * float(lexicon @ by_lexicon)
+        value += 0.5 * float((lexicon * by_lexicon).sum())
         for texts, weights in parts:
             more, by_word, by_phi, _ = highlight_loss(texts, weights, moved.table, None, lexicon)
-            value, by_lexicon, by_table = value + more, by_lexicon + by_word.sum(axis=0), by_table + by_phi
+            value, by_lexicon, by_table = value + more, by_lexicon + by_word, by_table + by_phi
         gradient = gradient.plus(moved.gradient(by_table, moved.bias))
-        return value, np.concatenate([by_lexicon, at.pack_gradient(gradient)])
+        return value, np.concatenate([by_lexicon.ravel(), at.pack_gradient(gradient)])
 
-    first = np.concatenate([np.zeros(n) if start is None else start, at.pack(habits)])
+    first = np.concatenate([np.zeros(n) if start is None else start.ravel(), at.pack(habits)])
     best = at.minimise(flat, first, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
-    return best[:n], at.unpack(best[n:])
+    return best[:n].reshape(shape), at.unpack(best[n:])
 
 
 def learn_marking(
@@ -122,7 +126,7 @@ def learn_marking(
     tags = np.concatenate([texts.tags for texts, _ in in_turn])
     found: list[tuple[float, float, FloatArray]] = []
     lexicon: FloatArray
-    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros(parts[0][0].n_words), start)] * len(turns)
+    lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros((3, parts[0][0].n_words)), start)] * len(turns)
     for variance in _VARIANCES:
         inside = []
         for place, turn in enumerate(turns):
@@ -131,7 +135,7 @@ def learn_marking(
             lexicons[place] = lexicon, moved = fit_lexicon(others, moved, variance, start=lexicon, **settings)
             inside += [inside_probabilities(texts, weights, moved.table, lexicon) for texts, weights in turn]
         p = np.concatenate(inside)
-        marked = p >= best_threshold(p, tags)
+        marked = p >= expected_threshold(p, tags)
         found.append((2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum())), variance, p))
     f1, variance, p = max(found, key=lambda one: one[0])
     lexicon, moved = fit_lexicon(parts, start, variance, **settings)
@@ -140,12 +144,12 @@ def learn_marking(
 
 def _thresholds(parts: Sequence[Part], p: FloatArray, tags: BoolArray) -> FloatArray:
     """Of all, then of each person, shape (n_habits,)."""
-    shared = best_threshold(p, tags)
+    shared = expected_threshold(p, tags)
     chain_habit = np.concatenate([texts.chain_habit for texts, _ in parts])
     habit = np.repeat(chain_habit, np.concatenate([np.diff(texts.offsets) for texts, _ in parts]))
     counts = np.bincount(chain_habit, minlength=parts[0][0].n_habits)
     own = [
-        best_threshold(p[habit == row], tags[habit == row]) if row and counts[row] >= _OWN_THRESHOLD else shared
+        expected_threshold(p[habit == row], tags[habit == row]) if row and counts[row] >= _OWN_THRESHOLD else shared
         for row in range(len(counts))
     ]
     return np.array(own)

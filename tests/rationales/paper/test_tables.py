@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from accord import MaskingSVMClassifier, RationaleClassifier
 from accord.rationales.paper.annotators import _shared
 from accord.rationales.paper.curves import METHODS, accuracies, prepare, rotation_curve, training_rows
+from accord.rationales.paper.predicted import _auc, _piece, predicted_rows
 from accord.rationales.paper.tables import _ablation_rows, _curve_rows
 
 
@@ -90,6 +91,26 @@ def test_neither_order_nor_names_matter_on_real_reviews(corpus):
     assert one.choice_ is not None
     new = corpus.texts[:50]
     assert_allclose(two.predict_proba(new)[:, ::-1], one.predict_proba(new), atol=1e-6)
+    marked = [model.predict_rationales(new[:5])[4].probabilities for model in (one, two)]
+    assert_allclose(marked[1], marked[0], atol=1e-6)
+
+
+def test_short_pieces_keep_their_highlights():
+    words = [f"w{i}" for i in range(60)]
+    start = len(" ".join(words[:27])) + 1
+    text, spans = _piece(" ".join(words), [(start, start + len("w27 w28"))], np.random.default_rng(0))
+    assert text == " ".join(words[26:52])
+    assert [text[a:b] for a, b in spans] == ["w27 w28"]
+    assert _piece("w0 w1", [(0, 2)], np.random.default_rng(0)) is None
+
+
+def test_predicted_highlights_stand_beside_the_simple_ways():
+    found = [{"rationales": 40.0, "token_classifier": 30.0, "everything": 10.0, "auc/rationales": 0.8}] * 3
+    rows = {(r.table, r.row, r.metric): r.ours for r in predicted_rows([{200: one} for one in found], found)}
+    assert rows["highlights", "token_classifier@200", "ours_above"] == 10.0
+    assert rows["highlights", "everything@200", "token_f1"] == 10.0
+    assert rows["short", "rationales", "auc"] == pytest.approx(0.8)
+    assert _auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True])) == pytest.approx(0.875)
 
 
 @pytest.mark.corpora

@@ -36,6 +36,7 @@ from accord.rationales.paper.curves import (
     rotation_curve,
     training_rows,
 )
+from accord.rationales.paper.predicted import HIGHLIGHT_SIZES, predicted_highlights, predicted_rows, short_texts
 from accord.scale.processes import run_each
 from accord.typing import BoolArray, FloatArray, Progress
 
@@ -44,6 +45,7 @@ __all__ = ["PAPER", "reproduce"]
 _ABLATION_SIZES = (400, 1600)
 # For the quick look, and for what is not a comparison of classifiers.
 _FIXED: dict[str, Any] = {"C": 0.01, "theta_variance": 0.03}
+_FIXED_SHORT: dict[str, Any] = {"C": 0.3, "theta_variance": 0.5}
 # [ZE08] Table 1, annotator A0.
 _TABLE_1 = {
     20: {"svm": 63.4, "masking_svm": 65.4, "log_linear": 63.0, "rationales": 65.8},
@@ -84,6 +86,7 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     rows += style_table(corpus, reviews, model)
     progress("rationales: predicted highlights", n - 1, n)
     rows += eraser_table(corpus, reviews, model, size=most)
+    rows += predicted_rows([result["highlights"] for result in asked], [result["short"] for result in asked])
     rows += [
         mean_row("ask", f"{name}@{count}", "accuracy", [result["ask"][name][count] for result in asked])
         for name in ("ask", "random")
@@ -108,6 +111,10 @@ def _rotation(
     return {
         "right": right,
         "ablation": {size: _ablation(corpus, rotation, size, right, fixed is None) for size in ablated},
+        "highlights": predicted_highlights(
+            corpus, rotation, {size: fixed or right["strengths"][size] for size in HIGHLIGHT_SIZES if size in sizes}
+        ),
+        "short": short_texts(corpus, rotation, fixed=None if fixed is None else _FIXED_SHORT),
         "ask": ask_curve(corpus, rotation, fixed or right["strengths"][400]),
     }
 
