@@ -20,11 +20,14 @@ from accord.store.tables import items, judgements, people
 __all__ = [
     "Judgement",
     "Wanted",
+    "answers_after",
     "append",
     "choices_used",
+    "count_answers",
     "count_of",
     "effective",
     "export_rows",
+    "first_thread",
     "history",
     "is_stored",
     "labels_of",
@@ -256,20 +259,27 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     )
 
 
-def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str]:
-    """The labels that a person gave to some texts and did not undo, by the key of the text."""
+_LABELLED = judgements.c.kind.in_(("label", "skip"))
+
+
+def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str | None]:
+    """The labels that a person gave to some texts, by the key of the text; ``None`` where they could not decide."""
     query = effective(project_id, judgements.c.item, judgements.c.label).where(judgements.c.item.in_(list(keys)))
-    rows = connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.kind == "label"))
-    return {row.item: row.label for row in rows}
+    theirs = (judgements.c.person_id == person_id, judgements.c.other.is_(None), _LABELLED)
+    by_owner = judgements.c.source == "adjudication"  # settles what people said, and is no answer of one's own
+    return {row.item: row.label for row in connection.execute(query.where(*theirs, ~by_owner))}
 
 
-def unlabelled_thread(connection: Connection, project_id: int, person_id: int, *, after: int) -> str | None:
-    """The first thread behind a place of the texts, or else from the start, with a comment the person has not labelled.
+def unlabelled_thread(
+    connection: Connection, project_id: int, person_id: int, *, after: int, overlap: int | None = None
+) -> str | None:
+    """The first thread behind a place of the texts, or else from the start, with a comment left for the person.
 
-    The text that is named like its thread is the question.
+    With ``overlap`` a comment that as many others have labelled is not left. The text that is named like its thread is
+    the question.
     """
-    given = exists().where(judgements.c.item == items.c.id, judgements.c.person_id == person_id,
-                           judgements.c.other.is_(None), judgements.c.kind == "label", _COUNTS)  # fmt: skip
+    about = and_(judgements.c.item == items.c.id, judgements.c.other.is_(None), _LABELLED, _COUNTS)
+    given = exists().where(about, judgements.c.person_id == person_id)
     first = (
         select(items.c.group_id)
         .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
@@ -277,8 +287,28 @@ def unlabelled_thread(connection: Connection, project_id: int, person_id: int, *
         .order_by(items.c.position)
         .limit(1)
     )
+    if overlap:
+        who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
+        others = select(func.count(who.distinct())).where(about, judgements.c.source != "adjudication")
+        first = first.where(others.correlate(items).scalar_subquery() < overlap)
     behind = connection.execute(first.where(items.c.position > after)).scalar()
     return behind if behind is not None else connection.execute(first).scalar()
+
+
+def first_thread(connection: Connection, project_id: int, person_id: int) -> int:
+    """The place behind which a person's next thread is looked for: that of the last one begun, or one of their own.
+
+    People start at places of their own, so that those who come together do not all label the same thread.
+    """
+    begun = last_of(connection, project_id, person_id)
+    if begun and begun[0].item is not None:
+        group = select(items.c.group_id).where(items.c.id == begun[0].item).scalar_subquery()
+        there = (items.c.project_id == project_id, items.c.group_id == group)
+        start = connection.execute(select(func.min(items.c.position)).where(*there)).scalar()
+        return -1 if start is None else int(start) - 1
+    last = connection.execute(select(func.max(items.c.position)).where(items.c.project_id == project_id)).scalar()
+    share = person_id * 0.6180339887498949 % 1.0  # of people who follow each other, evenly over the texts
+    return int(share * ((last or 0) + 1)) - 1
 
 
 def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:
@@ -316,6 +346,14 @@ _COUNT_OF = select(func.count()).where(
 def count_of(connection: Connection, project_id: int, person_id: int) -> int:
     """The number of answers of a person that were not undone."""
     return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
+
+
+def count_answers(connection: Connection, project_ids: Sequence[int]) -> dict[int, int]:
+    """The number of answers in some projects that were not undone; an answer of several rows counts once."""
+    query = select(judgements.c.project_id, func.count()).where(judgements.c.part == 0, _COUNTS)
+    rows = connection.execute(query.where(judgements.c.project_id.in_(project_ids)).group_by(judgements.c.project_id))
+    found = {row[0]: row[1] for row in rows}
+    return {key: found.get(key, 0) for key in project_ids}
 
 
 _PAIRS_OF = select(judgements.c.item, judgements.c.other).where(
@@ -382,6 +420,15 @@ def rows_after(connection: Connection, project_id: int, last: int) -> int:
         select(func.count())
         .select_from(judgements)
         .where(judgements.c.project_id == project_id, judgements.c.id > last)
+    ).scalar_one()
+
+
+def answers_after(connection: Connection, project_id: int, last: int) -> int:
+    """How many answers and undos came after the row with key ``last``."""
+    return connection.execute(
+        select(func.count(judgements.c.request_id.distinct())).where(
+            judgements.c.project_id == project_id, judgements.c.id > last
+        )
     ).scalar_one()
 
 
