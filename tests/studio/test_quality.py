@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from accord.store import questions
 from accord.workflows.collecting.refit import refit
 
 LABELS = ["Good", "Bad"]
@@ -184,7 +185,7 @@ def test_a_thread_is_labelled_by_as_many_people_as_wanted_and_people_start_apart
                 assert client.post(f"/api/projects/{project}/judgements", json=body).status_code == 201
     refit(studio.database, project, rng=random.Random(0))
     found = owner.get(f"/api/projects/{project}/quality").json()
-    assert found["overlap"] == {"2": 6}
+    assert found["overlap"] == {"2": 6}  # the other comment of each thread was not decided
     assert found["skips"]["reasons"] == {"no label fits": 12}
     assert all(shown(client, project)[0] == [] for client in clients)
 
@@ -206,3 +207,14 @@ def test_nothing_is_said_of_quality_before_anything_was_computed_and_then_when_i
     refit(studio.database, project, rng=random.Random(0))
     assert "Nobody has skipped" in owner.get(f"/projects/{project}/quality").text
     assert "Computed just now from 1 judgement, with model 1." in owner.get(f"/projects/{project}/people").text
+
+
+def test_the_next_thread_is_one_that_the_queue_asks_about(studio):
+    project, _, (client,), _ = team(studio, 1, kind="threads", n_texts=0)
+    threads(studio, project)
+    keys = shown(client, project)[0]
+    with studio.database.write() as c:
+        row = {"other": None, "strategy": "informative", "propensity": 0.1, "model_version": 1}
+        questions.refill(c, project, [{"item": keys[0] + 9, **row}])  # three texts a thread: the fourth
+    assert shown(client, project)[0] == [key + 9 for key in keys]
+    assert shown(client, project, after=0)[0] == keys  # the next one in order, when it is asked for

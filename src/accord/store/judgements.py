@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
 from accord.store.people import now
-from accord.store.tables import items, judgements, people
+from accord.store.tables import items, judgements, people, questions
 
 __all__ = [
     "Judgement",
@@ -27,7 +27,6 @@ __all__ = [
     "count_of",
     "effective",
     "export_rows",
-    "first_thread",
     "history",
     "is_stored",
     "labels_of",
@@ -43,9 +42,11 @@ __all__ = [
     "undo",
     "unlabelled_thread",
     "votes_per_item",
+    "wanted_thread",
 ]
 
 _BATCH = 2_000
+_AHEAD = 32  # questions of the queue among whose threads somebody's next one is chosen
 # Statements that every answer needs are built once: building them costs more than running them.
 _APPEND: Mapping[str, Any] = {
     name: insert(judgements)
@@ -270,45 +271,51 @@ def labels_of(connection: Connection, project_id: int, person_id: int, keys: Ite
     return {row.item: row.label for row in connection.execute(query.where(*theirs, ~by_owner))}
 
 
-def unlabelled_thread(
-    connection: Connection, project_id: int, person_id: int, *, after: int, overlap: int | None = None
-) -> str | None:
-    """The first thread behind a place of the texts, or else from the start, with a comment left for the person.
+def _left(project_id: int, person_id: int, overlap: int | None) -> Select[Any]:
+    """A query for the threads of the comments that are left for a person, one row a comment.
 
-    With ``overlap`` a comment that as many others have labelled is not left. The text that is named like its thread is
+    With ``overlap`` a comment that as many people have labelled is not left. The text that is named like its thread is
     the question.
     """
     about = and_(judgements.c.item == items.c.id, judgements.c.other.is_(None), _LABELLED, _COUNTS)
     given = exists().where(about, judgements.c.person_id == person_id)
-    first = (
-        select(items.c.group_id)
-        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
-        .where(~given)
-        .order_by(items.c.position)
-        .limit(1)
-    )
-    if overlap:
-        who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
-        others = select(func.count(who.distinct())).where(about, judgements.c.source != "adjudication")
-        first = first.where(others.correlate(items).scalar_subquery() < overlap)
+    comments = (items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+    query = select(items.c.group_id).where(*comments, ~given)
+    if not overlap:
+        return query
+    who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
+    people_ = select(func.count(who.distinct())).where(about, judgements.c.source != "adjudication")
+    return query.where(people_.correlate(items).scalar_subquery() < overlap)
+
+
+def unlabelled_thread(
+    connection: Connection, project_id: int, person_id: int, *, after: int, overlap: int | None = None
+) -> str | None:
+    """The first thread behind a place of the texts, or else from the start, with a comment left for the person."""
+    first = _left(project_id, person_id, overlap).order_by(items.c.position).limit(1)
     behind = connection.execute(first.where(items.c.position > after)).scalar()
     return behind if behind is not None else connection.execute(first).scalar()
 
 
-def first_thread(connection: Connection, project_id: int, person_id: int) -> int:
-    """The place behind which a person's next thread is looked for: that of the last one begun, or one of their own.
+def wanted_thread(connection: Connection, project_id: int, person_id: int, *, overlap: int | None = None) -> str | None:
+    """The thread to label next: the one that is begun, or else one of the first that the queue of questions asks about.
 
-    People start at places of their own, so that those who come together do not all label the same thread.
+    People take different ones, so that those who come together do not all label the same thread. ``None`` where the
+    queue names none that is left and it does not matter how many people label a thread.
     """
+    left = _left(project_id, person_id, overlap)
     begun = last_of(connection, project_id, person_id)
     if begun and begun[0].item is not None:
         group = select(items.c.group_id).where(items.c.id == begun[0].item).scalar_subquery()
-        there = (items.c.project_id == project_id, items.c.group_id == group)
-        start = connection.execute(select(func.min(items.c.position)).where(*there)).scalar()
-        return -1 if start is None else int(start) - 1
-    last = connection.execute(select(func.max(items.c.position)).where(items.c.project_id == project_id)).scalar()
-    share = person_id * 0.6180339887498949 % 1.0  # of people who follow each other, evenly over the texts
-    return int(share * ((last or 0) + 1)) - 1
+        found = connection.execute(left.where(items.c.group_id == group.correlate(None)).limit(1)).scalar()
+        if found is not None:
+            return str(found)
+    queued = left.join(questions, questions.c.item == items.c.id).where(questions.c.project_id == project_id)
+    first = connection.execute(queued.order_by(questions.c.order_key, questions.c.id).limit(_AHEAD)).scalars()
+    names = list(dict.fromkeys(first))
+    if overlap and not names:  # nothing is queued yet
+        names = list(dict.fromkeys(connection.execute(left.order_by(items.c.position).limit(_AHEAD)).scalars()))
+    return names[person_id % len(names)] if names else None
 
 
 def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def judge(
 
 
 def _next_thread(connection: Connection, access: Access, after: int, comment: int | None) -> Thread:
-    """The first thread behind place ``after`` of the texts with something left to label, or that of a comment."""
+    """A thread with something left to label, behind place ``after`` of the texts if it is given, or a comment's own."""
     project_id = access.project.id
     name = None
     if comment is not None:
@@ -88,9 +88,10 @@ def _next_thread(connection: Connection, access: Access, after: int, comment: in
         name = item.group_id if item else None
     if name is None:
         overlap = access.project.settings.get("overlap")
-        if overlap and after < 0:
-            after = kept.first_thread(connection, project_id, access.person.id)
-        name = kept.unlabelled_thread(connection, project_id, access.person.id, after=after, overlap=overlap)
+        if after < 0:
+            name = kept.wanted_thread(connection, project_id, access.person.id, overlap=overlap)
+        if name is None:
+            name = kept.unlabelled_thread(connection, project_id, access.person.id, after=after, overlap=overlap)
     return Thread(-1, "", []) if name is None else _thread(connection, access, name)
 
 

@@ -56,7 +56,16 @@ async function give(comment, label, reason = null) {
     if (before === undefined) { delete comment.dataset.given; bump(-1); } else comment.dataset.given = before;
     paint(comment);
   }
-  document.getElementById("next-thread").classList.toggle("primary", comments.every(isDone));
+  markDone();
+}
+
+// A thread that is done is followed by what the model would ask next; one that is left, by the next in order.
+function markDone() {
+  const link = document.getElementById("next-thread");
+  link.dataset.after ??= link.getAttribute("href");
+  const isWhole = comments.length > 0 && comments.every(isDone);
+  link.classList.toggle("primary", isWhole);
+  link.href = isWhole ? link.dataset.after.split("?")[0] : link.dataset.after;
 }
 
 // After a question whose answer is known, where the owners want that.
@@ -110,4 +119,5 @@ const keys = { j: () => go(current + 1), k: () => go(current - 1), arrowdown: ()
   keys[button.dataset.key] = () => { if (comments[current]) give(comments[current], button.dataset.label); };
 });
 onKeys(keys);
+markDone();
 if (comments.length) go(current);
