@@ -122,6 +122,24 @@ def test_a_second_label_of_the_same_person_takes_the_place_of_the_first(studio):
     assert [row.label for row in standing(studio, project)] == ["Good"]
 
 
+def test_the_list_of_projects_counts_answers_and_not_their_rows_or_undos(studio):
+    owner = studio.person()
+    project = studio.project(owner, "aspects", aspects=["food", "service"], n_ranks=5)
+    client = studio.client(owner)
+    for n in (1, 2, 3):
+        question = ask(client, project)
+        body = {"kind": "score", "item": question["texts"][0]["key"], "scores": {"food": 2, "service": None}}
+        first = send(client, project, question, body)
+        assert f"{n} answer{'' if n == 1 else 's'} ·" in client.get("/").text
+        live = client.get(f"/api/projects/{project}/live").json()
+        assert (live["n_mine"], live["n_new"]) == (n, n)
+    for replaced in (first, first):  # from two pages: the second one takes back what is gone already
+        again = {**body, "scores": {"food": 5, "service": 5}, "replaces": replaced}
+        send(client, project, {"question_id": None}, again)
+    assert "4 answers ·" in client.get("/").text  # as many as stand
+    assert len({row.request_id for row in standing(studio, project)}) == 4
+
+
 def test_answers_are_filtered_by_person_and_time_and_judges_see_their_own(studio):
     owner, one, two = (studio.person() for _ in range(3))
     project = studio.project(owner)

@@ -1,5 +1,6 @@
 """A project with 20,000 texts and 200,000 votes: the work of a page is bounded, and a question is found by an index."""
 
+import itertools
 import re
 
 import numpy as np
@@ -13,6 +14,36 @@ from accord.store.judgements import Judgement
 N_TEXTS, N_VOTES = 20_000, 200_000
 LONG = " It goes on and on" * 120
 MOST_BYTES = 150_000
+
+
+N_PEOPLE = 500
+
+
+def large_result():
+    """What a refit leaves for the owners' pages where many people judge and disagree."""
+    names = [f"Member {i} of a large team" for i in range(N_PEOPLE)]
+    share = {"agreement": 0.7, "low": 0.6, "high": 0.8, "left_share": 0.5, "left_low": 0.4, "left_high": 0.6}
+    rest = {"n_answers": 400, "n_shared": 200, "n_sided": 300, "median_ms": 2000.0, "fast_share": 0.0}
+    pairs = [{"first": a, "second": b, "value": 0.4, "low": 0.3, "high": 0.5, "n": 9}
+             for a, b in itertools.combinations(names[:12], 2)]  # fmt: skip
+    conflict = {"aspect": None, "answers": {"first": 2, "second": 2}, "harm": 0.5}
+    quality = {
+        "skips": {"reasons": {"both bad": 100}, "texts": [[f"t{i}", 9] for i in range(20)]},
+        "agreement": [{"what": "votes", "n": 9, "measures": [], "pairs": pairs}],
+        "conflicts": [{"item_id": f"t{i}", "other_id": f"t{i + 1}", **conflict} for i in range(200)],
+        "overlap": {"2": N_TEXTS},
+        "days": [[f"2026-{month:02d}-{day:02d}", 1000] for month in range(1, 7) for day in range(1, 29)],
+        "graph": {"nodes": [[f"t{i}", 0] for i in range(40)], "n_parts": 1,
+                  "edges": [[a, b, 2] for a, b in itertools.combinations(range(40), 2)]},
+        "pace": [{"name": name, "n": 400, "per_hour": 100.0, "last": "2026-06-28T10:00:00"} for name in names],
+        "gold": [{"name": name, "share": 0.9, "low": 0.8, "high": 1.0, "n": 20} for name in names],
+    }  # fmt: skip
+    voters = [{"annotator": name, "error": 0.1, "low": 0.0, "high": 0.2} for name in names]
+    return {
+        "summary": {"voters": voters},
+        "people": [{"name": name, **share, **rest} for name in names],
+        "quality": quality,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +99,11 @@ def large(tmp_path_factory):
         ]
         questions.refill(c, project, queue)
         token = people.start_session(c, owner.id)
+        for i in range(N_PEOPLE):
+            person = people.create_person(c, f"Member {i} of a large team", password_hash=None)
+            people.add_member(c, project, person.id, "judge")
     scores.put_scores(
-        database, project, n_judgements=N_VOTES, last_judgement=N_VOTES, seconds=1.0, result={"summary": {}}, rows=rows
+        database, project, n_judgements=N_VOTES, last_judgement=N_VOTES, seconds=1.0, result=large_result(), rows=rows
     )
     app = create_app(database, passwords=Passwords(fast=True))
     client = TestClient(app, base_url="http://localhost")
@@ -89,6 +123,13 @@ def test_no_page_of_a_large_project_keeps_the_database_busy(large):
         "texts?search=number+19999",
         f"texts/{first}",
         "people",
+        "people?offset=450",
+        "quality",
+        "pictures",
+        "mine",
+        "answers",
+        "settings",
+        "evaluate",
         "export",
     ]
     busy = {}
@@ -100,6 +141,16 @@ def test_no_page_of_a_large_project_keeps_the_database_busy(large):
     steps.clear()
     assert client.post(f"/api/projects/{project}/questions/next").status_code == 200
     assert len(steps) < 100, "a question to somebody with 200,000 votes is found by an index"
+
+
+def test_of_many_people_some_are_shown_at_a_time_and_found_by_name(large):
+    client, project, _, _ = large
+    page = client.get(f"/projects/{project}/people").text
+    assert page.count('aria-label="Role of') == 50
+    assert "1–50 of 501" in page
+    found = client.get(f"/projects/{project}/people?search=member+499").text
+    assert found.count('aria-label="Role of') == 1
+    assert "Role of Member 499" in found
 
 
 def test_pages_of_a_large_project_with_long_texts_are_small(large):

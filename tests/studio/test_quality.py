@@ -1,11 +1,13 @@
 """Overlap, disagreements and how owners settle them, gold questions."""
 
 import random
+import re
 import uuid
 from collections import Counter
 
 import pytest
 
+from accord.store import questions
 from accord.workflows.collecting.refit import refit
 
 LABELS = ["Good", "Bad"]
@@ -143,3 +145,76 @@ def test_gold_questions_are_mixed_in_told_and_counted(studio):
     assert len(listed) == 2
     assert owner.delete(f"/api/projects/{project}/gold/{listed[0]['id']}").status_code == 204
     assert len(owner.get(f"/api/projects/{project}/gold").json()) == 1
+
+
+def threads(studio, project, n=6):
+    """More threads, of two comments each."""
+    from accord.store import projects
+
+    with studio.database.write() as c:
+        rows = [
+            {"item_id": f"{thread}-{i}" if i else thread, "text": f"Words {thread} {i}", "group_id": thread}
+            for thread in (f"q{k}" for k in range(n))
+            for i in range(3)
+        ]
+        projects.add_items(c, project, rows)
+
+
+def shown(client, project, **query):
+    """The keys of the comments on a page of threads, and of those that are not answered yet."""
+    page = client.get(f"/projects/{project}/judge", params=query).text
+    found = re.findall(r'class="comment [^>]*data-key="(\d+)" (data-given="[^"]*")?', page)
+    return [int(key) for key, _ in found], [int(key) for key, given in found if not given]
+
+
+def test_a_thread_is_labelled_by_as_many_people_as_wanted_and_people_start_apart(studio):
+    project, owner, clients, _ = team(studio, 4, kind="threads", n_texts=0, overlap=2)
+    threads(studio, project)
+    assert len({tuple(shown(client, project)[0]) for client in clients}) > 1
+    for _ in range(8):
+        for client in clients:
+            page, left = shown(client, project)
+            if not page:
+                continue
+            half, rest = left[:1], left[1:]
+            for key in half:
+                label(client, project, {"texts": [{"key": key}]}, "Good")
+            assert rest == [] or shown(client, project) == (page, rest)  # the one that is begun comes again
+            for key in rest:
+                body = {"request_id": new_id(), "kind": "skip", "item": key, "skip_reason": "no label fits"}
+                assert client.post(f"/api/projects/{project}/judgements", json=body).status_code == 201
+    refit(studio.database, project, rng=random.Random(0))
+    found = owner.get(f"/api/projects/{project}/quality").json()
+    assert found["overlap"] == {"2": 6}  # the other comment of each thread was not decided
+    assert found["skips"]["reasons"] == {"no label fits": 12}
+    assert all(shown(client, project)[0] == [] for client in clients)
+
+
+def test_people_who_cannot_decide_about_one_text_are_not_asked_which_of_two(studio):
+    project, owner, _, _ = team(studio, 0)
+    page = owner.get(f"/projects/{project}/judge").text
+    assert "No label fits" in page
+    assert "Both bad" not in page
+
+
+def test_nothing_is_said_of_quality_before_anything_was_computed_and_then_when_it_was(studio):
+    project, owner, _, _ = team(studio, 0)
+    before = owner.get(f"/projects/{project}/quality").text
+    assert "has not looked at this project yet" in before
+    assert "Nobody has skipped" not in before
+    assert "None was found" not in before
+    label(owner, project, ask(owner, project), "Good")
+    refit(studio.database, project, rng=random.Random(0))
+    assert "Nobody has skipped" in owner.get(f"/projects/{project}/quality").text
+    assert "Computed just now from 1 judgement, with model 1." in owner.get(f"/projects/{project}/people").text
+
+
+def test_the_next_thread_is_one_that_the_queue_asks_about(studio):
+    project, _, (client,), _ = team(studio, 1, kind="threads", n_texts=0)
+    threads(studio, project)
+    keys = shown(client, project)[0]
+    with studio.database.write() as c:
+        row = {"other": None, "strategy": "informative", "propensity": 0.1, "model_version": 1}
+        questions.refill(c, project, [{"item": keys[0] + 9, **row}])  # three texts a thread: the fourth
+    assert shown(client, project)[0] == [key + 9 for key in keys]
+    assert shown(client, project, after=0)[0] == keys  # the next one in order, when it is asked for

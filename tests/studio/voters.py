@@ -127,9 +127,13 @@ async def _patiently(browser, path, body, stop, record):
 
 
 async def crowd(url, tokens, *, project, think, during, seed=0):
-    """Let the holders of ``tokens`` vote until ``during`` (a coroutine) is done; returns what they saw."""
+    """Let the holders of ``tokens`` vote until ``during`` (a coroutine) is done; returns what they saw.
+
+    ``url`` may name several servers with commas between; people are dealt to them in turn.
+    """
     record, stop, rng = Record(), asyncio.Event(), random.Random(seed)
-    browsers = [Browser(url, token) for token in tokens]
+    servers = url.split(",")
+    browsers = [Browser(servers[place % len(servers)], token) for place, token in enumerate(tokens)]
     people = [
         asyncio.create_task(voter(browser, project, record, stop, think, random.Random(rng.random())))
         for browser in browsers

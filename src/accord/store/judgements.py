@@ -15,13 +15,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from accord.errors import InputError
 from accord.store.people import now
-from accord.store.tables import items, judgements, people
+from accord.store.tables import items, judgements, people, questions
 
 __all__ = [
     "Judgement",
     "Wanted",
+    "answers_after",
     "append",
     "choices_used",
+    "count_answers",
     "count_of",
     "effective",
     "export_rows",
@@ -40,9 +42,11 @@ __all__ = [
     "undo",
     "unlabelled_thread",
     "votes_per_item",
+    "wanted_thread",
 ]
 
 _BATCH = 2_000
+_AHEAD = 32  # questions of the queue among whose threads somebody's next one is chosen
 # Statements that every answer needs are built once: building them costs more than running them.
 _APPEND: Mapping[str, Any] = {
     name: insert(judgements)
@@ -256,29 +260,62 @@ def last_of(connection: Connection, project_id: int, person_id: int, *, limit: i
     )
 
 
-def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str]:
-    """The labels that a person gave to some texts and did not undo, by the key of the text."""
+_LABELLED = judgements.c.kind.in_(("label", "skip"))
+
+
+def labels_of(connection: Connection, project_id: int, person_id: int, keys: Iterable[int]) -> dict[int, str | None]:
+    """The labels that a person gave to some texts, by the key of the text; ``None`` where they could not decide."""
     query = effective(project_id, judgements.c.item, judgements.c.label).where(judgements.c.item.in_(list(keys)))
-    rows = connection.execute(query.where(judgements.c.person_id == person_id, judgements.c.kind == "label"))
-    return {row.item: row.label for row in rows}
+    theirs = (judgements.c.person_id == person_id, judgements.c.other.is_(None), _LABELLED)
+    by_owner = judgements.c.source == "adjudication"  # settles what people said, and is no answer of one's own
+    return {row.item: row.label for row in connection.execute(query.where(*theirs, ~by_owner))}
 
 
-def unlabelled_thread(connection: Connection, project_id: int, person_id: int, *, after: int) -> str | None:
-    """The first thread behind a place of the texts, or else from the start, with a comment the person has not labelled.
+def _left(project_id: int, person_id: int, overlap: int | None) -> Select[Any]:
+    """A query for the threads of the comments that are left for a person, one row a comment.
 
-    The text that is named like its thread is the question.
+    With ``overlap`` a comment that as many people have labelled is not left. The text that is named like its thread is
+    the question.
     """
-    given = exists().where(judgements.c.item == items.c.id, judgements.c.person_id == person_id,
-                           judgements.c.other.is_(None), judgements.c.kind == "label", _COUNTS)  # fmt: skip
-    first = (
-        select(items.c.group_id)
-        .where(items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
-        .where(~given)
-        .order_by(items.c.position)
-        .limit(1)
-    )
+    about = and_(judgements.c.item == items.c.id, judgements.c.other.is_(None), _LABELLED, _COUNTS)
+    given = exists().where(about, judgements.c.person_id == person_id)
+    comments = (items.c.project_id == project_id, items.c.group_id.is_not(None), items.c.item_id != items.c.group_id)
+    query = select(items.c.group_id).where(*comments, ~given)
+    if not overlap:
+        return query
+    who = func.coalesce(judgements.c.annotator_id, cast(judgements.c.person_id, String))
+    people_ = select(func.count(who.distinct())).where(about, judgements.c.source != "adjudication")
+    return query.where(people_.correlate(items).scalar_subquery() < overlap)
+
+
+def unlabelled_thread(
+    connection: Connection, project_id: int, person_id: int, *, after: int, overlap: int | None = None
+) -> str | None:
+    """The first thread behind a place of the texts, or else from the start, with a comment left for the person."""
+    first = _left(project_id, person_id, overlap).order_by(items.c.position).limit(1)
     behind = connection.execute(first.where(items.c.position > after)).scalar()
     return behind if behind is not None else connection.execute(first).scalar()
+
+
+def wanted_thread(connection: Connection, project_id: int, person_id: int, *, overlap: int | None = None) -> str | None:
+    """The thread to label next: the one that is begun, or else one of the first that the queue of questions asks about.
+
+    People take different ones, so that those who come together do not all label the same thread. ``None`` where the
+    queue names none that is left and it does not matter how many people label a thread.
+    """
+    left = _left(project_id, person_id, overlap)
+    begun = last_of(connection, project_id, person_id)
+    if begun and begun[0].item is not None:
+        group = select(items.c.group_id).where(items.c.id == begun[0].item).scalar_subquery()
+        found = connection.execute(left.where(items.c.group_id == group.correlate(None)).limit(1)).scalar()
+        if found is not None:
+            return str(found)
+    queued = left.join(questions, questions.c.item == items.c.id).where(questions.c.project_id == project_id)
+    first = connection.execute(queued.order_by(questions.c.order_key, questions.c.id).limit(_AHEAD)).scalars()
+    names = list(dict.fromkeys(first))
+    if overlap and not names:  # nothing is queued yet
+        names = list(dict.fromkeys(connection.execute(left.order_by(items.c.position).limit(_AHEAD)).scalars()))
+    return names[person_id % len(names)] if names else None
 
 
 def choices_used(connection: Connection, project_id: int) -> dict[str, Any]:
@@ -316,6 +353,14 @@ _COUNT_OF = select(func.count()).where(
 def count_of(connection: Connection, project_id: int, person_id: int) -> int:
     """The number of answers of a person that were not undone."""
     return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
+
+
+def count_answers(connection: Connection, project_ids: Sequence[int]) -> dict[int, int]:
+    """The number of answers in some projects that were not undone; an answer of several rows counts once."""
+    query = select(judgements.c.project_id, func.count()).where(judgements.c.part == 0, _COUNTS)
+    rows = connection.execute(query.where(judgements.c.project_id.in_(project_ids)).group_by(judgements.c.project_id))
+    found = {row[0]: row[1] for row in rows}
+    return {key: found.get(key, 0) for key in project_ids}
 
 
 _PAIRS_OF = select(judgements.c.item, judgements.c.other).where(
@@ -382,6 +427,15 @@ def rows_after(connection: Connection, project_id: int, last: int) -> int:
         select(func.count())
         .select_from(judgements)
         .where(judgements.c.project_id == project_id, judgements.c.id > last)
+    ).scalar_one()
+
+
+def answers_after(connection: Connection, project_id: int, last: int) -> int:
+    """How many answers and undos came after the row with key ``last``."""
+    return connection.execute(
+        select(func.count(judgements.c.request_id.distinct())).where(
+            judgements.c.project_id == project_id, judgements.c.id > last
+        )
     ).scalar_one()
 
 

@@ -51,7 +51,8 @@ class SecurityHeaders:
         except Exception:
             if not started:
                 sentence = "something went wrong in the studio; nothing was stored. The log of the server says what."
-                await _refuse(with_headers, 500, sentence)
+                is_page = scope["method"] == "GET" and not scope["path"].startswith("/api/")
+                await (_apologise if is_page else _refuse)(with_headers, 500, sentence)
             raise
 
 
@@ -173,6 +174,18 @@ class _RefusedError(Exception):
 
 def _too_large(most: int) -> str:
     return f"a request has at most {most:,} bytes; this one is larger. Send less."
+
+
+async def _apologise(send: Send, status: int, sentence: str) -> None:
+    """The sentence as a page that needs nothing else to work."""
+    body = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<title>{status} · Accord</title><link rel="stylesheet" href="/static/style.css"><main><h1>'
+        f'{sentence[:1].upper()}{sentence[1:]}</h1><p><a href="/">Back to the projects</a></p></main></html>'
+    ).encode()
+    headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:

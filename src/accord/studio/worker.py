@@ -26,8 +26,8 @@ _FEWEST_QUESTIONS = 20
 # is judged all the time leaves half the time to others.
 _LONGEST_REST = 10.0
 # How far the worker stands back behind the pages, and a refit behind the worker: with every processor busy a refit
-# still gets about a tenth of one.
-_NICE = 5
+# still gets about a quarter of what a page would get.
+_NICE, _NICE_REFIT = 2, 4
 # So many models stay in memory to be refitted from where they are.
 _MOST_MODELS = 8
 # A refit that takes longer is slow: others are started beside it. One at a time is quick, and two at most are slow.
@@ -39,7 +39,7 @@ def refit_limits() -> Limits:
     seconds = float(os.environ.get("ACCORD_REFIT_SECONDS", "900"))
     megabytes = int(os.environ.get("ACCORD_REFIT_MEGABYTES", "2048"))
     cure = "Raise ACCORD_REFIT_SECONDS or ACCORD_REFIT_MEGABYTES where the studio is started, or split the project."
-    return Limits(seconds, megabytes, cure, nice=_NICE)
+    return Limits(seconds, megabytes, cure, nice=_NICE_REFIT)
 
 
 @dataclass

@@ -119,7 +119,7 @@ async def evaluate(access: Owner, studio: Studio) -> EvaluationAnswer:
 class LiveAnswer(BaseModel):
     """What changes by itself: the state of the project, the own answers and, for those who see results, the model's.
 
-    ``n_new`` counts rows that came after the last refit; ``fitting`` says whether one is due.
+    ``n_new`` counts answers and undos that came after the last refit; ``fitting`` says whether one is due.
     """
 
     state: str
@@ -143,7 +143,7 @@ def live(access: Viewer, studio: Studio, request: Request, response: Response) -
         if access.sees_results:
             found = get_scores(connection, project)
             failure = get_failure(connection, project)
-            answer.n_new = kept.rows_after(connection, project, found.last_judgement if found else 0)
+            answer.n_new = kept.answers_after(connection, project, found.last_judgement if found else 0)
             answer.fitting = answer.n_new > 0 and failure is None and access.project.state != "archived"
             if found is not None:
                 answer.model_version, answer.n_judgements = found.model_version, found.n_judgements

@@ -6,9 +6,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from accord.store import judgements as kept
 from accord.store import people, projects
 from accord.store.database import Connection
 from accord.store.people import Person
+from accord.store.projects import StoredProject
 from accord.studio.api.sessions import SessionAnswer, sign_in
 from accord.studio.context import MaybePerson, Studio
 from accord.studio.pages.rendering import render, titles
@@ -23,6 +25,7 @@ ASKS = {
     "aspects": "How does each text score?",
     "links": "Which side does each text take?",
     "rationales": "Which class, and which words made you decide?",
+    "labels": "Which label fits each text?",
 }
 
 
@@ -33,9 +36,17 @@ def home(request: Request, visitor: MaybePerson, studio: Studio) -> HTMLResponse
         return render(request, "welcome.html")
     with studio.database.read() as connection:
         found = projects.projects_of(connection, visitor.person.id)
-        counts = projects.count_rows(connection, [project.id for project, _ in found])
-    listed = [(project, role, *counts[project.id]) for project, role in found]
-    return render(request, "home.html", visitor=visitor, projects=listed, asks=ASKS)
+        keys = [project.id for project, _ in found]
+        texts, answers = projects.count_rows(connection, keys), kept.count_answers(connection, keys)
+    listed = [
+        (project, project.question or _ask(project), role, texts[project.id][0], answers[project.id])
+        for project, role in found
+    ]
+    return render(request, "home.html", visitor=visitor, projects=listed)
+
+
+def _ask(project: StoredProject) -> str:
+    return ASKS["labels" if project.settings.get("plain") else project.kind]
 
 
 @router.get("/join/{token}")

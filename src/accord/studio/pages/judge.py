@@ -12,7 +12,7 @@ from accord.store.database import Connection
 from accord.store.scores import results_of
 from accord.studio.context import Access, Judge, Studio
 from accord.studio.pages.rendering import render
-from accord.workflows.collecting.collect import SKIP_REASONS, why_closed
+from accord.workflows.collecting.collect import skip_reasons, why_closed
 from accord.workflows.collecting.settings import looks_of
 
 __all__ = ["router"]
@@ -36,7 +36,7 @@ class Comment:
     author: str | None
     text: str
     depth: int
-    given: str | None
+    given: str | None  # empty where the person could not decide
     suggestion: str | None
 
 
@@ -72,7 +72,7 @@ def judge(
         access=access,
         here="judge",
         n_done=n_done,
-        skip_reasons=SKIP_REASONS,
+        skip_reasons=skip_reasons(access.project.kind),
         looks=looks_of(access.project),
         closed=closed,
         **context,
@@ -80,14 +80,18 @@ def judge(
 
 
 def _next_thread(connection: Connection, access: Access, after: int, comment: int | None) -> Thread:
-    """The first thread behind place ``after`` of the texts with something left to label, or that of a comment."""
+    """A thread with something left to label, behind place ``after`` of the texts if it is given, or a comment's own."""
     project_id = access.project.id
     name = None
     if comment is not None:
         item = projects.get_item(connection, project_id, comment)
         name = item.group_id if item else None
     if name is None:
-        name = kept.unlabelled_thread(connection, project_id, access.person.id, after=after)
+        overlap = access.project.settings.get("overlap")
+        if after < 0:
+            name = kept.wanted_thread(connection, project_id, access.person.id, overlap=overlap)
+        if name is None:
+            name = kept.unlabelled_thread(connection, project_id, access.person.id, after=after, overlap=overlap)
     return Thread(-1, "", []) if name is None else _thread(connection, access, name)
 
 
@@ -109,7 +113,7 @@ def _thread(connection: Connection, access: Access, name: str) -> Thread:
                 item.author_id,
                 item.text,
                 depth[item.item_id],
-                given.get(item.key),
+                (given[item.key] or "") if item.key in given else None,
                 _suggestion(said.get(item.key)),
             )
         )

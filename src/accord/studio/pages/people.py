@@ -1,16 +1,16 @@
 """The owner's pages: people, settings and export."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from accord.store import people as stored_people
 from accord.store import projects
 from accord.store.scores import get_failure, get_scores
 from accord.studio.context import Owner, Studio
-from accord.studio.pages.rendering import WAITING, failure_sentence, render, titles
+from accord.studio.pages.rendering import WAITING, ago, failure_sentence, pager, render, titles
 from accord.workflows.collecting.people import Annotator
 
 __all__ = ["router"]
@@ -22,12 +22,24 @@ _TABLES = {
     "tsv": "Tab-separated",
 }
 
+_PAGE = 50  # people on one page
+
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
 
 @router.get("/people")
-def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
-    """Who judges how, who is a member, and what was done."""
+def people(
+    request: Request,
+    access: Owner,
+    studio: Studio,
+    search: Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")] = "",
+    offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+) -> HTMLResponse:
+    """Who judges how, who is a member, and what was done; of many people some at a time."""
+
+    def is_wanted(name: str) -> bool:
+        return search.strip().casefold() in name.casefold()
+
     with studio.database.read() as connection:
         scores = get_scores(connection, access.project.id)
         failure = get_failure(connection, access.project.id)
@@ -43,7 +55,12 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
     overall = failure_sentence(failure, is_owner=True) or overall
     voters = scores.result.get("summary", {}).get("voters", []) if scores else []
     rates = {row["annotator"]: row for row in voters}
-    table = [_row(person, rates.get(person.name)) for person in found]
+    pace = scores.result.get("quality", {}).get("pace", []) if scores else []
+    found = [person for person in found if is_wanted(person.name)]
+    pace = [row for row in pace if is_wanted(row["name"])]
+    listed = [entry for entry in members if is_wanted(entry[0].name)]
+    some = slice(offset, offset + _PAGE)
+    table = [_row(person, rates.get(person.name)) for person in found[some]]
     return render(
         request,
         "people.html",
@@ -51,13 +68,19 @@ def people(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         here="people",
         table=table,
         rated=bool(rates),
-        members=members,
+        members=listed[some],
+        n_members=len(members),
+        search=search,
+        pager=pager(request, offset=offset, limit=_PAGE, total=max(len(listed), len(found), len(pace))),
         invites=invites,
         names={person.id: person.name for person, _ in members},
         audit=audit,
         overall=overall,
-        pace=scores.result.get("quality", {}).get("pace", []) if scores else [],
+        pace=pace[some],
         quota=access.project.settings.get("quota"),
+        fitted_ago=ago(scores.fitted_at) if scores else "",
+        model_version=scores.model_version if scores else 0,
+        n_judgements=scores.n_judgements if scores else 0,
         judges=_judges(scores.result.get("judges") if scores else None),
     )
 
@@ -106,7 +129,9 @@ def _percent(share: float | None, low: float | None, high: float | None, n: int)
 def _rate(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
-    return f"{100 * found['error']:.0f} % ({100 * found['low']:.0f}–{100 * found['high']:.0f})"
+    # Most of the belief may sit at exactly no random answers: the mean then lies outside of the quantiles.
+    low, high = min(found["low"], found["error"]), max(found["high"], found["error"])
+    return f"{100 * found['error']:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
 
 
 def _row(person: Annotator, rate: Mapping[str, Any] | None) -> dict[str, object]:

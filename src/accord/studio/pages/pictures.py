@@ -23,7 +23,7 @@ __all__ = ["calibration", "forest", "graph", "matrix", "progress", "router"]
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
 _BLUE = "#3b76e0"
-_MOST_ROWS, _MOST_PEOPLE, _MOST_TEXTS = 40, 12, 40
+_MOST_ROWS, _MOST_PEOPLE, _MOST_EDGES = 40, 12, 300
 
 
 def _svg(width: int, height: int, told: str, *parts: str) -> Markup:
@@ -146,12 +146,15 @@ def graph(nodes: Sequence[Sequence[Any]], edges: Sequence[Sequence[int]], n_part
     n = len(nodes)
     spot = [(220 + 190 * math.cos(2 * math.pi * i / n), 215 + 190 * math.sin(2 * math.pi * i / n)) for i in range(n)]
     most = max((weight for _, _, weight in edges), default=1)
-    parts = [_line(*spot[a], *spot[b], width=round(0.6 + 3 * weight / most, 1), soft=0.3) for a, b, weight in edges]
+    drawn = sorted(edges, key=lambda edge: -edge[2])[:_MOST_EDGES]
+    parts = [_line(*spot[a], *spot[b], width=round(0.6 + 3 * weight / most, 1), soft=0.3) for a, b, weight in drawn]
     for (x, y), (name, part) in zip(spot, nodes, strict=True):
         fill = _BLUE if part == 0 else "currentColor"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{fill}"><title>{escape(name)}</title></circle>')
     joined = "All texts that were compared hang together." if n_parts == 1 else f"They fall into {n_parts} parts."
     told = f"{n} texts and the {len(edges)} pairs of them that were compared. {joined}"
+    if len(drawn) < len(edges):
+        told += f" The {len(drawn)} pairs that were compared most are drawn."
     return _svg(440, 430, told, *parts)
 
 
@@ -238,6 +241,7 @@ def pictures(request: Request, access: Reading, studio: Studio) -> HTMLResponse:
         pictures=found,
         waiting=WAITING,
         fitted_ago=ago(scores.fitted_at) if scores else "",
+        model_version=scores.model_version if scores else 0,
     )
 
 

@@ -19,6 +19,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/projects/{project_id}", include_in_schema=False)
 
 _PAGE = 30
+_MOST_GOLD = 50  # people whose answers to gold questions are listed, those with the most mistakes first
 
 
 @router.get("/quality")
@@ -46,7 +47,10 @@ def quality(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         skipped=skipped,
         gold=[(entry, [texts[key] for key in (entry.item, entry.other) if key], right_words(entry, first=entry.item))
               for entry in known],
+        right=sorted(found.get("gold", []), key=lambda row: (row["share"], -row["n"]))[:_MOST_GOLD],
+        n_right=len(found.get("gold", [])),
         fitted_ago=ago(scores.fitted_at) if scores else "",
+        model_version=scores.model_version if scores else 0,
         notice=failure_sentence(failure, is_owner=True) or (None if scores else WAITING),
     )  # fmt: skip
 

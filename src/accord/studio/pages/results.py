@@ -154,6 +154,7 @@ def _ranking(
         here="results",
         groups=groups,
         warnings=warnings,
+        n_votes=summary.get("n_votes", common["n_judgements"]),
         stability=stability_sentences(summary),
         stability_bar=share_svg(settled, f"{100 * settled:.0f} % settled"),
         **common,
@@ -221,12 +222,7 @@ _NO_FACTS = {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "
 
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
-    facts = {
-        name: _cell(value)
-        for name, value in row.items()
-        if name not in {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "given"}
-        and not name.startswith("p.")
-    }
+    facts = {name: _cell(value) for name, value in row.items() if name not in _NO_FACTS and not name.startswith("p.")}
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
     for name in ("p_best", "probability"):

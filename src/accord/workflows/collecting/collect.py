@@ -30,13 +30,18 @@ __all__ = [
     "record",
     "reopen",
     "rows_of",
+    "skip_reasons",
     "take_back",
     "why_closed",
 ]
 
 # What may be answered in a project of each kind; an answer of a label and its spans is named after the spans.
 ANSWERS: Mapping[str, tuple[str, ...]] = {kind: (rows[-1], "skip") for kind, rows in LEARNT.items()}
-SKIP_REASONS = ("both bad", "too similar", "not understood", "other")
+# Why a question could not be decided; what is said of two texts makes no sense of one.
+_OF_TWO, _OF_LABELS = ("both bad", "too similar"), ("no label fits", "several labels fit")
+_REASONS = {"pairs": _OF_TWO, "aspects": ("nothing to score",)}
+_ALWAYS = ("not understood", "other")
+SKIP_REASONS = (*_OF_TWO, *_OF_LABELS, "nothing to score", *_ALWAYS)
 
 _MAX_SPANS = 200
 _AT_ONCE = 32  # questions that are drawn together while the queue is empty
@@ -87,6 +92,11 @@ class Reopened:
     request_id: str
     question: NextQuestion
     given: Mapping[str, Any]
+
+
+def skip_reasons(kind: str) -> tuple[str, ...]:
+    """The reasons from which a person chooses who cannot decide a question of a kind of project."""
+    return (*_REASONS.get(kind, _OF_LABELS), *_ALWAYS)
 
 
 def given_by(rows: Sequence[Any]) -> dict[str, Any]:

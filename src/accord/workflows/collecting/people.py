@@ -57,6 +57,7 @@ def annotators(project: Project) -> list[Annotator]:
     left_won = _left_won(frame, numeric)
     times = pd.to_numeric(frame["response_ms"], errors="coerce")
     out = []
+    once = ["item_id", "other_id", "created_at"]  # the rows of one answer about several aspects, or of several labels
     for who, rows in frame.groupby("annotator_id", sort=True):
         shared = agreed[table["who"] == who].dropna()
         sided = left_won.loc[rows.index].dropna()
@@ -67,8 +68,8 @@ def annotators(project: Project) -> list[Annotator]:
         left_low, left_high = (None, None) if left is None else wilson(left, len(sided))
         out.append(
             Annotator(
-                name=str(who), n_answers=len(rows), n_shared=len(shared), agreement=share, low=low, high=high,
-                n_sided=len(sided), left_share=left, left_low=left_low, left_high=left_high,
+                name=str(who), n_answers=len(rows.drop_duplicates(once)), n_shared=len(shared), agreement=share,
+                low=low, high=high, n_sided=len(sided), left_share=left, left_low=left_low, left_high=left_high,
                 median_ms=float(took.median()) if len(took) else None,
                 fast_share=float((took < _FAST_MS).mean()) if len(took) else None,
             )

@@ -138,6 +138,8 @@ def _overlap(answers: pd.DataFrame) -> dict[str, int]:
 def _days(frame: pd.DataFrame) -> list[list[Any]]:
     """The number of answers on each day, the last half year of them."""
     first = frame[frame["kind"].isin(["pair", "label", "score", "skip"]) | (frame["status"] == "skipped")]
+    # The aspects and the labels of one answer are rows of their own, which came in one moment.
+    first = first.drop_duplicates(["annotator_id", "item_id", "other_id", "created_at"])
     days = first["created_at"].dropna().astype(str).str[:10].value_counts().sort_index()
     return [[str(day), int(n)] for day, n in days.tail(183).items()]
 

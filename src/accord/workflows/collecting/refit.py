@@ -192,8 +192,9 @@ def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, A
     figures = {name: value for name, value in asdict(state).items() if value is not None and np.isfinite(value)}
     people = model.annotators_
     voters = [] if people is None else people.to_dict("records")
+    votes = project.comparisons()
     ends = {"least": float(ranking["low"].min()), "most": float(ranking["high"].max())}
-    return {**figures, **ends, "missing_joins": pieces(project.comparisons()), "voters": voters}
+    return {**figures, **ends, "missing_joins": pieces(votes), "voters": voters, "n_votes": len(votes.left)}
 
 
 def _choose(

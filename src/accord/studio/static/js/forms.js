@@ -1,44 +1,45 @@
 // Forms that talk to the interface and show its sentence beside themselves.
 import { call, sayInto, sent } from "./api.js";
 
-for (const form of document.querySelectorAll("form[data-api]")) {
+// Of the whole document: forms may be replaced when a page refreshes by itself.
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-api]");
+  if (!form) return;
+  event.preventDefault();
+  if (form.dataset.ask && !confirm(form.dataset.ask)) return;
   const say = sayInto(form.querySelector(".error"));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (form.dataset.ask && !confirm(form.dataset.ask)) return;
-    const button = form.querySelector("button[type=submit]");
-    button.disabled = true;
-    say("");
-    try {
-      const data = sent(form);
-      let body = data;
-      if (form.dataset.type !== "multipart") {
-        body = {};
-        for (const [name, value] of data.entries()) {
-          const field = form.elements[name];
-          const isEmpty = value === "" && "emptyIsNone" in field.dataset;
-          body[name] = isEmpty ? null : field.type === "number" || "number" in field.dataset ? Number(value) : value;
-        }
-        for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
+  const button = form.querySelector("button[type=submit]");
+  button.disabled = true;
+  say("");
+  try {
+    const data = sent(form);
+    let body = data;
+    if (form.dataset.type !== "multipart") {
+      body = {};
+      for (const [name, value] of data.entries()) {
+        const field = form.elements[name];
+        const isEmpty = value === "" && "emptyIsNone" in field.dataset;
+        body[name] = isEmpty ? null : field.type === "number" || "number" in field.dataset ? Number(value) : value;
       }
-      const answer = await call(form.dataset.method ?? "POST", form.dataset.api, body);
-      if (form.dataset.show) {
-        const place = document.getElementById(form.dataset.show);
-        place.textContent = new URL(answer.path, location.href).href;
-        const box = place.closest(".notice");
-        box.classList.remove("hidden");
-        const picture = box.querySelector("img");
-        if (picture && answer.qr) picture.src = answer.qr;
-      } else if (form.dataset.tell) {
-        say(form.dataset.tell.replace(/\{(\w+)\}/g, (_, name) => answer[name]));
-        form.reset();
-      } else if (form.dataset.then) {
-        location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
-      } else location.reload();
-    } catch (error) { say(error.message, true); }
-    button.disabled = false;
-  });
-}
+      for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
+    }
+    const answer = await call(form.dataset.method ?? "POST", form.dataset.api, body);
+    if (form.dataset.show) {
+      const place = document.getElementById(form.dataset.show);
+      place.textContent = new URL(answer.path, location.href).href;
+      const box = place.closest(".notice");
+      box.classList.remove("hidden");
+      const picture = box.querySelector("img");
+      if (picture && answer.qr) picture.src = answer.qr;
+    } else if (form.dataset.tell) {
+      say(form.dataset.tell.replace(/\{(\w+)\}/g, (_, name) => answer[name]));
+      form.reset();
+    } else if (form.dataset.then) {
+      location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
+    } else location.reload();
+  } catch (error) { say(error.message, true); }
+  button.disabled = false;
+});
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", async () => {
@@ -112,3 +113,7 @@ for (const link of document.querySelectorAll("a[data-download]")) {
     link.removeAttribute("aria-busy");
   });
 }
+
+// On a phone the tabs are wider than the window: the page's own is brought into view.
+const tabs = document.querySelector(".top nav"), tab = tabs?.querySelector("[aria-current]");
+if (tab) tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;

@@ -15,15 +15,22 @@ function words(now) {
   const parts = [];
   if (now.state !== "active") parts.push(`The project is ${now.state}.`);
   if (now.model_version) parts.push(`Fitted ${ago(now.fitted_at)} in ${now.seconds.toFixed(1)} s on ${counted(now.n_judgements, "judgement")}.`);
-  if (now.n_new) parts.push(`${counted(now.n_new, "newer row")} of answers${now.fitting ? "; the model is fitted again soon" : ""}.`);
+  if (now.n_new) parts.push(`${counted(now.n_new, "newer answer")}${now.fitting ? "; the model is fitted again soon" : ""}.`);
   if (now.problem) parts.push(`The last fit failed: ${now.problem}`);
   if (now.queue !== null && now.queue !== undefined) parts.push(`${counted(now.queue, "question")} ready.`);
   return parts.join(" ");
 }
 
-// Replace the page's content, unless somebody is typing in it.
+// Whether somebody has filled in something that is not sent yet.
+const isTouched = (field) =>
+  field.type === "checkbox" ? field.checked !== field.defaultChecked
+    : field.options ? [...field.options].some((option) => option.selected !== option.defaultSelected && option.index)
+      : field.value !== field.defaultValue;
+
+// Replace the page's content, unless somebody is at work in it.
 async function refresh() {
   if (document.activeElement?.closest("main input, main select, main textarea, dialog[open]")) return false;
+  if ([...document.querySelectorAll("[data-fresh] :is(input, select, textarea)")].some(isTouched)) return false;
   const answer = await fetch(location.href, { credentials: "same-origin" });
   if (!answer.ok) return false;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
