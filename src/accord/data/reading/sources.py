@@ -291,7 +291,7 @@ def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatc
 def _text_array(path: Path, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    if pa.types.is_floating(column.type):
+    if pa.types.is_floating(column.type) or pa.types.is_nested(column.type):
         return pa.array([as_text(value) for value in column.to_pylist()], pa.string())
     try:
         text = pc.cast(column, pa.string())
