@@ -302,7 +302,7 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
     example = ",".join(f"{name}={use}" for name, use in zip(source.columns, such, strict=False))
     raise InputError(
         f"{what} has {needs}; {source.path} has {source.named}, which do not tell.{_suggestion(source, roles)} Rename "
-        f"them, or say what they are with --map COLUMN=USE, such as --map {shlex.quote(example)}."
+        f"them, or say what they are, such as: accord import --map {shlex.quote(example)}."
     )
 
 
