@@ -12,7 +12,16 @@
 The command line turns every :class:`InputError` into one sentence and exit code 2; anything else is a bug.
 """
 
-__all__ = ["AccordError", "ConvergenceWarning", "InputError", "MissingDataError", "MissingDependencyError"]
+from collections.abc import Iterable
+
+__all__ = [
+    "AccordError",
+    "ConvergenceWarning",
+    "InputError",
+    "MissingDataError",
+    "MissingDependencyError",
+    "did_you_mean",
+]
 
 
 class AccordError(Exception):
@@ -48,6 +57,20 @@ class MissingDataError(InputError):
 
 class MissingDependencyError(InputError):
     """An optional library is needed and not installed."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The cure of a misspelt word, to be put behind a sentence; empty where no known word is close.
+
+    Examples
+    --------
+    >>> did_you_mean("aspect", ["pairs", "aspects"]), did_you_mean("x", ["pairs"])
+    (" Did you mean 'aspects'?", '')
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, [str(name) for name in known], 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 class ConvergenceWarning(UserWarning):

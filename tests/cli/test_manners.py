@@ -35,6 +35,42 @@ def test_completion_of_bash_completes(capsys):
     assert said.stdout == "--texts-only\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "cure"),
+    [
+        ("import rationale notes.csv --out p", "Did you mean 'rationales'?"),
+        ("import notes.cvs --out p", "there is no file notes.cvs. Did you mean 'notes.csv'?"),
+        ("import there/notes.csv --out p", "There is no folder there either."),
+        ("import notes.csv --map txet=text --out p", "Did you mean 'text'?"),
+        ("import notes.csv --map text=txt --out p", "did you mean 'text'?"),
+        ("import photo.png --out p", ".xlsx"),
+        ("import notes.csv --out /proc/p", "Choose another place."),
+        ("import pairs notes.csv --map text=aspect --out p", "Leave it out of --map."),
+        ("import numbers.csv --out p", "such as: accord import --map a=text,b=label."),
+        ("rank example:argument", "Did you mean 'arguments'?"),
+        ("rank example:cafe-reviews", "Train a model of it with 'accord train aspects'."),
+        ("train aspect example:cafe-reviews --model m", "Did you mean 'aspects'?"),
+        ("train pairs example:cafe-reviews --model m", "Name the kind aspects, or another project."),
+        ("train aspects example:cafe-reviews --model m --set modle=prank", "Did you mean 'model'?"),
+        ("train aspects example:cafe-reviews --model m --set model=prnk", "Did you mean 'prank'?"),
+        ("train aspects example:cafe-reviews --model m --set model", "Write, for example, random_state=1."),
+        ("ask example:arguments --strategy balld", "Did you mean 'bald'?"),
+        ("export example:arguments --out p --format label-studo", "Did you mean 'label-studio'?"),
+        ("evaluate aspects example:cafe-notes", "Name the kind rationales, or another project."),
+    ],
+)
+def test_a_mistake_is_answered_with_its_cure(command, cure, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.csv").write_text("text,label\nThe soup was warm.,good\nThe soup was cold.,bad\n")
+    (tmp_path / "numbers.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    assert main(command.split()) == 2
+    said = capsys.readouterr()
+    assert cure in said.err
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "p").exists()
+
+
 def test_a_misspelt_command_and_format_are_suggested(tmp_path, capsys):
     assert main(["imprt"]) == 2
     assert "Did you mean 'accord import'?" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,98 @@ def test_a_draw_between_winner_and_loser_is_half_a_vote_and_other_words_are_refu
     (tmp_path / "odd.csv").write_text("winner,loser,tie\na,b,maybe\n", encoding="utf-8")
     assert main(["import", str(tmp_path / "odd.csv"), "--out", str(tmp_path / "q")]) == 2
     assert "a tie must be yes or no" in capsys.readouterr().err
+
+
+def frames_of(tmp_path, capsys, name, *options):
+    """The tables of a file, and what was said about it."""
+    assert main(["import", str(FOLDER / name), *options, "--out", str(tmp_path / "p")]) == 0
+    return Project.load(tmp_path / "p").frames(), capsys.readouterr().out
+
+
+def test_a_percentage_is_a_place_between_the_lowest_and_the_highest_rank(tmp_path, capsys):
+    frames, said = frames_of(tmp_path, capsys, "percent_only.csv", "--map", "Zufriedenheit=score")
+    with (FOLDER / "percent_only.csv").open(encoding="cp1252", newline="") as file:
+        given = {row["Nr"]: float(row["Zufriedenheit"].split()[0]) for row in csv.DictReader(file, delimiter=";")}
+    judged = frames["judgements"]
+    assert len(set(given.values())) > 2
+    assert dict(zip(judged["item_id"], judged["value"].astype(float), strict=True)) == pytest.approx(
+        {name: 1 + share / 100 * 4 for name, share in given.items()}
+    )
+    assert "percentages are read as scores: 0 % is 1 and 100 % is 5" in said
+
+
+def test_the_answers_of_a_form_are_votes_between_the_texts_in_its_questions(tmp_path, capsys):
+    frames, said = frames_of(tmp_path, capsys, "google_forms_slogans.csv")
+    with (FOLDER / "google_forms_slogans.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    won = Counter(cell for row in rows for name, cell in row.items() if name not in ("Timestamp", "Email Address"))
+    judged = frames["judgements"]
+    better = judged["item_id"].where(judged["value"].astype(float) == 1, judged["other_id"])
+    texts = frames["items"].set_index("item_id")["text"]
+    assert Counter(texts[better]) == won
+    assert "compares the two texts in its name" in said
+
+
+def test_the_best_of_a_ranking_wins_all_its_comparisons(tmp_path, capsys):
+    frames, _ = frames_of(tmp_path, capsys, "rankings_wide.csv")
+    with (FOLDER / "rankings_wide.csv").open(encoding="utf-8", newline="") as file:
+        best = {row["voter"]: row["1st"] for row in csv.DictReader(file)}
+    judged = frames["judgements"]
+    for voter, text in best.items():
+        own = judged[judged["annotator_id"] == voter]
+        assert (own["item_id"] == text).sum() == 3
+        assert (own["other_id"] == text).sum() == 0
+
+
+def test_nested_answers_know_their_question(tmp_path, capsys):
+    frames, _ = frames_of(tmp_path, capsys, "nested_comments.json")
+    items = frames["items"].set_index("item_id")
+    assert items.loc["p0", "text"].startswith("Where should I eat near place 0?\n\nPlease help")
+    assert items.loc["k11", ["group_id", "reply_to"]].tolist() == ["p0", "k1"]
+
+
+def test_how_much_better_is_said_to_be_lost(tmp_path, capsys):
+    _, said = frames_of(tmp_path, capsys, "side_by_side_graded.csv")
+    with (FOLDER / "side_by_side_graded.csv").open(encoding="utf-8", newline="") as file:
+        graded = sum(row["better"] != "about the same" for row in csv.DictReader(file))
+    assert f"lost: how much better a text is, is not kept: each answer is one vote ({graded})" in said
+
+
+def test_html_is_said_and_taken_out_where_asked(tmp_path, capsys):
+    frames, said = frames_of(tmp_path, capsys, "reviews_index_html.tsv")
+    assert frames["items"]["text"].str.contains("<b>").all()
+    assert "--map review=html removes them (12)" in said
+    assert (
+        main(["import", str(FOLDER / "reviews_index_html.tsv"), "--map", "review=html", "-o", str(tmp_path / "q")]) == 0
+    )
+    texts = Project.load(tmp_path / "q").frames()["items"]["text"]
+    assert not texts.str.contains("[<>&]").any()
+    assert texts.str.contains("soup").all()
+
+
+def test_a_chat_has_authors_and_its_long_messages_whole(tmp_path, capsys):
+    chat = tmp_path / "chat.txt"
+    chat.write_text("3/5/24, 9:15 AM - Ann: Take the train,\nit is faster.\n3/5/24, 9:16 AM - Bo: No.\n")
+    assert main(["import", str(chat), "--texts-only", "--out", str(tmp_path / "p")]) == 0
+    items = Project.load(tmp_path / "p").frames()["items"]
+    assert items["author_id"].tolist() == ["Ann", "Bo"]
+    assert items["text"].tolist() == ["Take the train,\nit is faster.", "No."]
+
+
+def test_what_is_not_read_of_a_workbook_and_of_labels_is_said(tmp_path, capsys):
+    _, said = frames_of(tmp_path, capsys, "survey_with_notes_sheet.xlsx")
+    assert "[README] is not read: it has neither texts nor judgements" in said
+    assert main(["import", str(FOLDER / "labels_several.csv"), "--out", str(tmp_path / "q")]) == 0
+    assert "'food;service' is one label of its own, not several" in capsys.readouterr().out
+    assert main(["import", str(FOLDER / "names_twice_and_dates.csv"), "--out", str(tmp_path / "r")]) == 0
+    assert "two columns of" in capsys.readouterr().out
+
+
+def test_columns_of_label_studio_that_may_all_be_answers_are_said_to_be_lost(tmp_path, capsys):
+    rows = [
+        f"{i},1,x,{i},2.0,{'pos' if i % 2 else 'neg'},{'new' if i % 3 else 'old'},Text number {i}" for i in range(9)
+    ]
+    names = "annotation_id,annotator,created_at,id,lead_time,mood,tone,text"
+    (tmp_path / "x.csv").write_text("\n".join([names, *rows]))
+    assert main(["import", str(tmp_path / "x.csv"), "--out", str(tmp_path / "p")]) == 2
+    assert "which of mood, tone are answers cannot be told" in capsys.readouterr().err

@@ -392,7 +392,13 @@ def new_folder(folder: str | Path) -> Path:
     folder = Path(folder)
     if folder.exists():
         raise InputError(f"a project is written to a new folder; {folder} is there already. Choose another name.")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=folder.parent, prefix=".accord-").cleanup()
+    except OSError as error:
+        raise InputError(
+            f"a project is written where a folder can be made; {folder}: {error.strerror}. Choose another place."
+        ) from None
     return folder
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from accord.errors import InputError
+from accord.errors import InputError, did_you_mean
 
 __all__ = [
     "Choice",
@@ -182,8 +182,10 @@ def check_settings(estimator: Any) -> None:
     for name, rule in getattr(type(estimator), "SETTINGS", {}).items():
         value = getattr(estimator, name)
         if not rule.allows(value):
+            meant = did_you_mean(value, rule.words) if isinstance(rule, Choice) and isinstance(value, str) else ""
             raise InputError(
                 f"the setting {name!r} of {type(estimator).__name__} must be {rule.describe()}; got {_shown(value)}."
+                f"{meant}"
             )
 
 
@@ -192,7 +194,8 @@ def configured(kind: type[Estimator], settings: Mapping[str, Any]) -> Estimator:
     known = signature(kind).parameters
     for key in settings:
         if key not in known:
-            raise InputError(f"{kind.__name__} has no setting {key!r}; it has {', '.join(sorted(known))}.")
+            meant = did_you_mean(key, known)
+            raise InputError(f"{kind.__name__} has no setting {key!r}; it has {', '.join(sorted(known))}.{meant}")
     estimator = kind(**settings)
     check_settings(estimator)
     return estimator
@@ -204,7 +207,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise InputError(f"a setting is written key=value; got {pair!r}.")
+            raise InputError(f"a setting is written key=value; got {pair!r}. Write, for example, random_state=1.")
         try:
             settings[key] = json.loads(value)
         except json.JSONDecodeError:

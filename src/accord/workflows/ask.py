@@ -10,7 +10,7 @@ import pandas as pd
 
 from accord.data.project import Project
 from accord.data.task import Beliefs, Task
-from accord.errors import InputError
+from accord.errors import InputError, did_you_mean
 from accord.fitting.asking import Asking, pick_texts
 from accord.store.models import SavedModel
 from accord.texts.similar import weighted_words
@@ -76,7 +76,8 @@ def ask(
     task = task_of(project.kind)
     allowed = _PAIRS if project.kind == "pairs" else STRATEGIES
     if strategy is not None and strategy not in allowed:
-        raise InputError(f"a strategy for {project.kind} is one of {', '.join(allowed)}; got {strategy!r}.")
+        meant = did_you_mean(strategy, allowed)
+        raise InputError(f"a strategy for {project.kind} is one of {', '.join(allowed)}; got {strategy!r}.{meant}")
     if saved is not None:
         check_match(saved, project)
     if task.beliefs is None:

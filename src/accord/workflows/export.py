@@ -17,7 +17,7 @@ from accord.data.formats.registry import format_names, format_of
 from accord.data.project import Project, is_project
 from accord.data.reading.writing import write_csv, write_lines
 from accord.data.replacing import replacing
-from accord.errors import InputError, MissingDependencyError
+from accord.errors import InputError, MissingDependencyError, did_you_mean
 from accord.workflows.judged import soft_labels
 
 __all__ = ["FORMATS", "SOFT_LABELS", "Exported", "arrow_table", "export", "export_as", "with_spans", "write_frame"]
@@ -122,7 +122,7 @@ def export_as(project: Project, folder: str | Path, *, form: str) -> Exported:
     known_forms = (*FORMATS, SOFT_LABELS, *format_names(writable=True))
     if form not in known_forms:
         known = ", ".join(known_forms)
-        raise InputError(f"the format must be one of {known}; got {form!r}.")
+        raise InputError(f"the format must be one of {known}; got {form!r}.{did_you_mean(form, known_forms)}")
     lost = Counter[str]()
     with _written_beside(folder) as part:
         if form in FORMATS:

@@ -1,11 +1,13 @@
 """Read people's files into a project: tables and other tools' exports, streaming, checked, all or nothing."""
 
+import re
 import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,13 @@ from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
 from accord.data.project import LEARNT, Project, new_folder, write_manifest
 from accord.data.reading.json_stream import records
+from accord.data.reading.nesting import is_nested, unnested
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.profiles import plain_name
+from accord.data.reading.reshaping import reshaped
 from accord.data.reading.rows import Context
 from accord.data.reading.schemas import Look, Matched, match
-from accord.data.reading.sources import Source, open_source
+from accord.data.reading.sources import JSON_LINES, Source, open_source
 from accord.data.reading.unpacking import Opened, open_files
 from accord.data.reading.writing import write_lines
 from accord.errors import InputError
@@ -32,6 +36,7 @@ from accord.workflows.kinds import check_kind
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 _ANNOTATORS = "annotators.parquet"
+_NESTED_ROWS = 50  # that are looked at to see whether records hold others
 TABLES = "tables"  # the name of the format of plain tables
 
 
@@ -168,7 +173,8 @@ def _imported(
                 "that wrote the files with --format."
             )
         sources = [open_source(_as_lines(path, opened, work)) for path in opened.paths]
-        matched, kind = _matched(sources, kind, uses, reasons)
+        sources = [_as_long(source, kind, uses, opened, work) for source in sources]
+        matched, kind = _matched(_tables(sources, kind, uses, opened), kind, uses, reasons)
         rules = _scale(matched, rules, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
@@ -248,12 +254,64 @@ def _are_tables(paths: Sequence[Path], kind: str) -> bool:
 
 def _as_lines(path: Path, opened: Opened, work: Path) -> Path:
     """A list of JSON objects as lines, which are read as a table."""
-    if path.suffix.lower() != ".json" or not path.is_file():
+    if path.suffix.lower() not in (".json", *JSON_LINES) or not path.is_file():
+        return path
+    lines = path.suffix.lower() in JSON_LINES
+    found = (record for _, record in records(path, dict[str, Any]))
+    try:
+        nested = is_nested(islice(found, _NESTED_ROWS))
+    except InputError:
+        if lines:  # the reader of tables says what is wrong
+            return path
+        raise
+    if lines and not nested:
         return path
     out = work / f"{len(opened.names)} {path.stem}.jsonl"
-    opened.names[str(out)] = opened.names.get(str(path), str(path))
-    write_lines(out, (record for _, record in records(path, dict[str, Any])))
+    name = opened.names.get(str(path), str(path))
+    opened.names[str(out)] = name
+    found = (record for _, record in records(path, dict[str, Any]))
+    if nested:
+        opened.notes.append(f"the records of {name} hold the answers to them; each text is read as a record of its own")
+    write_lines(out, unnested(found) if nested else found)
     return out
+
+
+def _as_long(source: Source, kind: str | None, uses: Mapping[str, str], opened: Opened, work: Path) -> Source:
+    """A table with a column a person, a comparison or a place in a ranking, as a table with a row each.
+
+    Whoever says what one of these columns is, has the table as it is.
+    """
+    found = reshaped(source, kind)
+    if found is None:
+        return source
+    folded = {plain_name(name) for name in source.columns if name not in found.columns}
+    if any(plain_name(name) in folded for name in uses):
+        return source
+    out = work / f"{len(opened.names)} long {source.path.stem}.csv"
+    opened.names[str(out)] = opened.names.get(str(source.path), str(source.path))
+    opened.notes.append(found.note)
+    found.write(source, out)
+    return open_source(out)
+
+
+def _tables(sources: Sequence[Source], kind: str | None, uses: Mapping[str, str], opened: Opened) -> list[Source]:
+    """The files that are tables: a sheet of notes beside them is left out, and that is said."""
+    kept, notes = [], []
+    for source in sources:
+        try:
+            if source.path not in opened.sheets or any(
+                profile.n_rows for profile in match(source, kind, uses).profiles.values()
+            ):
+                kept.append(source)
+                continue
+        except InputError:
+            pass
+        notes.append(
+            f"the sheet {opened.names.get(str(source.path), source.path)} is not read: it has neither texts nor "
+            f"judgements (its first row is {source.named})"
+        )
+    opened.notes += notes if kept else []
+    return kept or list(sources)
 
 
 def _matched(
@@ -266,12 +324,24 @@ def _matched(
         kind, reason = _kind_of_tables(matched)
         reasons.append(f"this is a project of {kind}, because {reason}; name the kind to say otherwise")
         matched = [match(file.source, kind, uses) for file in matched]
+    reasons += [said for file in matched if (said := _several_labels(file))]
     if kind == "threads" and not any({"group_id", "reply_to", "value"} & set(file.columns) for file in matched):
         raise InputError(
             f"a comment belongs to a thread; {sources[0].path} has {sources[0].named}, and none of them names it. Say "
             "which column does with --map COLUMN=group, or import another kind."
         )
     return matched, kind
+
+
+def _several_labels(file: Matched) -> str:
+    """What is said of labels such as ``food;service``, whose parts are labels too."""
+    column = file.columns.get("value" if file.role.name == "labels" else "label", "")
+    said = file.profiles[column].values if column in file.profiles else frozenset[str]()
+    for label in sorted(said):
+        parts = [part.strip() for part in re.split(r"[;|,]", label)]
+        if len(parts) > 1 and said.intersection(parts):
+            return f"a label such as {label!r} is one label of its own, not several"
+    return ""
 
 
 def _completed(sources: Sequence[Source], uses: Mapping[str, str]) -> dict[str, str]:
@@ -315,7 +385,10 @@ def _kind_of_tables(matched: Sequence[Matched]) -> tuple[str, str]:
         return "links", "the texts answer each other"
     if "label" in columns or "labels" in roles or answers:
         return "rationales", "there are texts and labels only"
-    if any(file.could for file in matched):
+    could = [file.profiles[name] for file in matched for name in file.could]
+    if could and all(profile.is_percent for profile in could):
+        return "aspects", "there are percentages, which may be scores"
+    if could:
         return "rationales", "there are texts and what may be labels"
     return "pairs", "there are texts only, which can be compared"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from accord.data.project import Project
 from accord.data.task import Task
 from accord.engines.convergence import telling_steps
-from accord.errors import InputError
+from accord.errors import InputError, did_you_mean
 from accord.typing import KINDS, Progress
 from accord.workflows.judged import learning_project
 
@@ -19,7 +19,8 @@ __all__ = ["check_kind", "paper_of", "task_of", "trained"]
 def check_kind(kind: str) -> str:
     """The kind itself, if it is one of the five."""
     if kind not in KINDS:
-        raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {kind!r}.")
+        meant = did_you_mean(kind, KINDS)
+        raise InputError(f"the kind of judgement must be one of {', '.join(KINDS)}; got {kind!r}.{meant}")
     return kind
 
 

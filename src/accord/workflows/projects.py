@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from accord.data.project import Project
-from accord.errors import InputError
+from accord.errors import InputError, did_you_mean
 from accord.workflows.import_ import TABLES, import_files, project_of_tables
 
 __all__ = ["EXAMPLES", "open_example", "open_project"]
@@ -43,7 +43,7 @@ def open_example(name: str) -> Project:
     """
     known = {**EXAMPLES, **_JUDGED}
     if name not in known:
-        raise InputError(f"there is no example {name!r}; there are {', '.join(known)}.")
+        raise InputError(f"there is no example {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}")
     kind, tables = known[name]
     folder = Path(str(files("accord") / "examples"))
     return project_of_tables(kind, [folder / table for table in tables])
@@ -81,7 +81,10 @@ def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] 
     else:
         project = Project.load(path)
     if kind is not None and project.kind != kind:
-        raise InputError(f"{path} is a project of {project.kind}; a project of {kind} is needed.")
+        raise InputError(
+            f"{path} is a project of {project.kind}; a project of {kind} is needed. Name the kind {project.kind}, or "
+            "another project."
+        )
     return project
 
 

@@ -36,7 +36,7 @@ __all__ = [
 
 METHODS = ("auto", "model", "bradley_terry", "judges")
 # Labels that mean that a comment is a good one, in small letters.
-_GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "1")
+_GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "true", "1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,16 @@ class Ranking:
     notes: tuple[str, ...]  # what to be careful about
     stability: Stability  # of the rankings of all questions together
     learnt: Learnt = field(default_factory=Learnt)
+
+
+_NO_VOTES = "a ranking needs votes; this project has none. Import some, or ask people with 'accord studio'."
+
+
+def _not_of_pairs(project: Project) -> InputError:
+    return InputError(
+        f"only projects of pairs and threads can be ranked; this one is of {project.kind}. Train a model of it with "
+        f"'accord train {project.kind}'."
+    )
 
 
 def rank(
@@ -100,10 +110,10 @@ def rank(
     if method not in METHODS:
         raise InputError(f"the method must be one of {', '.join(METHODS)}; got {method!r}.")
     if project.kind != "pairs":
-        raise InputError(f"only a project of pairs can be ranked; this one is of {project.kind}.")
+        raise _not_of_pairs(project)
     votes = project.comparisons()
     if not votes.n_votes and (method == "bradley_terry" or not project.marks()):
-        raise InputError("a ranking needs votes; this project has none.")
+        raise InputError(_NO_VOTES)
     if anchor is not None and anchor not in set(votes.items.ids):
         raise InputError(f"the anchor must be a text of the project; there is no {anchor!r}.")
     if method == "auto":
@@ -249,10 +259,10 @@ def control(project: Project, covariates: Sequence[str]) -> Controlled:
         ``position, length, lists, markdown`` or ``meta.COLUMN``.
     """
     if project.kind != "pairs":
-        raise InputError(f"only a project of pairs can be ranked; this one is of {project.kind}.")
+        raise _not_of_pairs(project)
     votes = people_votes(project)
     if not votes.n_votes:
-        raise InputError("a ranking needs votes; this project has none.")
+        raise InputError(_NO_VOTES)
     tables, coefficients = [], []
     for name, rows in _groups(votes).items():
         inside = votes.subset(rows)

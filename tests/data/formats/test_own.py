@@ -185,7 +185,8 @@ def test_an_empty_file(file, tmp_path, capsys):
 def test_wrong_columns(file, tmp_path, capsys):
     said = refused(tmp_path, capsys, "pairs", file("v.csv", "left,wright,value\na,b,1\n"))
     assert "left, wright, value" in said
-    assert "votes: item_id, other_id, value" in said
+    assert "two columns that are compared and one that says which is better" in said
+    assert "Did you mean 'right' by 'wright'?" in said
 
 
 def test_unknown_ids(file, tmp_path, capsys):
@@ -288,7 +289,7 @@ def test_other_files(file, tmp_path, capsys):
     assert "not readable as a spreadsheet" in refused(tmp_path, capsys, "pairs", file("v.xlsx", "x"))
     assert "must end in" in refused(tmp_path, capsys, "pairs", file("v.docx", "x"))
     assert "no file" in refused(tmp_path, capsys, "pairs", tmp_path / "nowhere.csv")
-    assert "two columns called" in refused(tmp_path, capsys, "pairs", file("v.csv", "left,left,value\na,b,1\n"))
+    assert "has left, left (2), value" in refused(tmp_path, capsys, "pairs", file("v.csv", "left,left,value\na,b,1\n"))
     assert "one of pairs" in refused(tmp_path, capsys, "letters", file("w.csv", "left,right,value\na,b,1\n"))
 
 
@@ -371,10 +372,18 @@ def test_what_would_be_lost_or_misread_is_refused(file, tmp_path, capsys, name, 
     assert all(part in sentence for part in says), sentence
 
 
-@pytest.mark.parametrize("column", [pa.array([b"\xff"]), pa.array([{"x": 1}])])
-def test_a_parquet_column_that_is_not_text_is_refused(tmp_path, capsys, column):
-    pq.write_table(pa.table({"left": column, "right": ["b"], "label": [1]}), tmp_path / "v.parquet")
+def test_a_parquet_column_that_is_not_text_is_refused(tmp_path, capsys):
+    pq.write_table(pa.table({"left": [b"\xff"], "right": ["b"], "label": [1]}), tmp_path / "v.parquet")
     assert "'left'" in refused(tmp_path, capsys, "pairs", tmp_path / "v.parquet")
+
+
+def test_lists_and_records_in_parquet_are_read_as_json_as_those_of_json_lines_are(tmp_path):
+    texts = pa.table({"id": ["a", "b"], "text": ["one", "two"], "tags": [["x"], []], "about": [{"n": 1}, None]})
+    pq.write_table(texts, tmp_path / "t.parquet")
+    assert main(["import", "pairs", str(tmp_path / "t.parquet"), "--texts-only", "--out", str(tmp_path / "p")]) == 0
+    items = Project.load(tmp_path / "p").frames()["items"]
+    assert items["meta.tags"].tolist() == ['["x"]', "[]"]
+    assert items["meta.about"].tolist()[0] == '{"n":1}'
 
 
 def test_nan_is_a_missing_id(tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Forums: dumps of Stack Exchange, topics of Discourse and listings of Reddit. Questions and answers become threads."""
 
 from collections.abc import Iterator, Sequence
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -9,46 +8,12 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import ParseError, iterparse
 
 from accord.data.formats.registry import Format, Glimpse
+from accord.data.reading.html import plain_text
 from accord.data.reading.json_stream import records, rows_of, whole
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.errors import InputError
 
-__all__ = ["DISCOURSE", "REDDIT", "STACK_EXCHANGE", "plain_text"]
-
-_BLOCKS = {"p", "br", "div", "li", "ul", "ol", "pre", "blockquote", "h1", "h2", "h3", "tr"}
-
-
-class _Text(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-
-def plain_text(html: str) -> str:
-    """The words of a piece of HTML, a line a paragraph.
-
-    Examples
-    --------
-    >>> plain_text("<p>Use <b>both</b> hands.</p><p>Good luck &amp; thanks</p>")
-    'Use both hands.\\nGood luck & thanks'
-    """
-    parser = _Text()
-    parser.feed(html)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.parts).splitlines())
-    return "\n".join(line for line in lines if line)
-
+__all__ = ["DISCOURSE", "REDDIT", "STACK_EXCHANGE"]
 
 # -- Stack Exchange ----------------------------------------------------------------------------------------------
 

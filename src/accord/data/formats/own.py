@@ -18,13 +18,14 @@ import pyarrow.parquet as pq
 from accord.data.project import ITEMS, JUDGED, JUDGEMENTS, LINKS, with_schema
 from accord.data.reading.blocks import Block, distinct, numbers
 from accord.data.reading.conflicts import Conflicts
+from accord.data.reading.html import holds_html, plain_text
 from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.schemas import WINS, Matched, Role
 from accord.data.reading.sources import Source
-from accord.data.reading.votes import TIED, answer_of
+from accord.data.reading.votes import TIED, answer_of, is_graded
 from accord.data.reading.wide import (
     read_answers,
     read_quotes,
@@ -120,10 +121,10 @@ class Reading:
         return steps[name]
 
     def _items(self, block: Block) -> None:
-        block = with_made_ids(block)
+        block = with_made_ids(self._without_html(block))
         ids = block.texts("item_id")
         matched = block.matched
-        scored = {name: scores_as_numbers(block.raw(name), matched.words_of(name)) for name in matched.scores}
+        scored = {name: self._numbers(block, name) for name in matched.scores}
         # Every rule first: a row that is left out leaves nothing behind, neither its id nor some of its scores.
         block.needs("item_id", "an id")
         if block.has("label"):
@@ -157,6 +158,21 @@ class Reading:
             block.write_columns("score", {**about, "value": column}, given)
         if block.has("quote"):
             read_quotes(self, block)
+
+    def _without_html(self, block: Block) -> Block:
+        """Texts that are HTML by their words, where somebody said that they are; elsewhere it is only said."""
+        if self.kind is None or not block.has("text"):
+            return block
+        texts = block.texts("text")
+        if block.matched.html:
+            return block.with_columns(text=pa.array([text and plain_text(text) for text in texts], pa.string()))
+        marked = sum(text is not None and holds_html(text) for text in texts)
+        if marked:
+            name = block.name_of("text")
+            self.assumed[
+                f"marks of HTML stay in the texts, where models read them as words; --map {name}=html removes them"
+            ] += marked
+        return block
 
     def _new_ids(self, block: Block, ids: Sequence[str | None]) -> BoolArray:
         """Which rows bring a new text; a row may judge one that is there, but not give its id to another."""
@@ -251,6 +267,10 @@ class Reading:
         said = block.coded("value")
         words = [str(name).strip().lower() for name in said.dictionary.to_pylist()]
         codes = [block.matched.votes.get(word) or answer_of(word) for word in words]
+        graded = pc.take(pa.array([is_graded(word) for word in words], pa.bool_()), said.indices)
+        n_graded = pc.sum(graded).as_py() or 0
+        if n_graded:
+            self.lost["how much better a text is, is not kept: each answer is one vote"] += n_graded
         value = pc.take(pa.array(codes, pa.string()), said.indices)
         if block.has("value") and block.name_of("value") != "value":  # there the winner's id may stand too
             plain, none = block.decoded("value"), pa.scalar(None, pa.string())
@@ -280,10 +300,17 @@ class Reading:
         if block.has("text"):
             self._texts_beside(block)
         name = block.matched.columns["value"]
-        value = scores_as_numbers(block.raw(name), block.matched.words_of(name))
+        value = self._numbers(block, name)
         self.check_scores(block, value, block.answered)
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("score", names, block.all, value=value)
+
+    def _numbers(self, block: Block, name: str) -> pa.Array:
+        """The scores of a column as numbers."""
+        n_ranks, matched = self.rules.n_ranks, block.matched
+        if name in matched.profiles and matched.profiles[name].is_percent:
+            self.assumed[f"percentages are read as scores: 0 % is 1 and 100 % is {n_ranks}"] = 1
+        return scores_as_numbers(block.raw(name), matched.words_of(name), n_ranks)
 
     def _texts_beside(self, block: Block) -> None:
         """The texts that stand beside each of their scores."""

@@ -9,7 +9,6 @@ A package adds a format by an entry point of the group ``accord.formats`` that n
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Any
 from accord.data.project import Project
 from accord.data.reading.json_stream import records, whole
 from accord.data.reading.rows import Context, Rows
-from accord.data.reading.sources import JSON_LINES, open_source, suffix_of
-from accord.errors import InputError, MissingDataError
+from accord.data.reading.sources import JSON_LINES, missing_file, open_source, suffix_of
+from accord.errors import InputError, did_you_mean
 
 __all__ = ["FORMATS", "Format", "Glimpse", "detect", "format_names", "format_of", "glimpse"]
 
@@ -106,9 +105,8 @@ def format_of(name: str) -> Format:
     others = _others()
     if name in others:
         return _checked(name, others[name].load())
-    close = get_close_matches(name, format_names(), 1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"there is no format {name!r}; there are {', '.join(format_names())}.{meant}")
+    known = format_names()
+    raise InputError(f"there is no format {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def _others() -> dict[str, Any]:
@@ -138,7 +136,7 @@ def glimpse(path: Path) -> Glimpse:
     if path.is_dir():
         return Glimpse(path, files=tuple(sorted(entry.name for entry in path.iterdir())))
     if not path.is_file():
-        raise MissingDataError(f"there is no file {path}.")
+        raise missing_file(path)
     if suffix_of(path) in _TABLES:
         return Glimpse(path, columns=open_source(path).columns)
     if suffix_of(path) in JSON_LINES or (suffix_of(path) == ".json" and _starts_with_list(path)):

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from accord.data.reading.sources import JSON_LINES, not_utf8, open_source, suffix_of
-from accord.errors import InputError, MissingDataError
+from accord.data.reading.sources import JSON_LINES, missing_file, not_utf8, open_source, suffix_of
+from accord.errors import InputError
 
 __all__ = ["decode", "records", "rows_of", "whole"]
 
@@ -41,7 +41,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def whole(path: Path, kind: type[T]) -> T:
     """A file that is one JSON value."""
     if not path.is_file():
-        raise MissingDataError(f"there is no file {path}.")
+        raise missing_file(path)
     size = path.stat().st_size
     if size > _LARGEST_RECORD:
         raise InputError(
@@ -74,7 +74,7 @@ def _said(error: Exception) -> str:
 def _pieces(path: Path) -> Iterator[str]:
     """The text of each record, whatever white space, commas or line ends stand between them."""
     if not path.is_file():
-        raise MissingDataError(f"there is no file {path}.")
+        raise missing_file(path)
     scan = json.JSONDecoder().raw_decode
     text, place, row, in_array, ended = "", 0, 1, False, False
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -31,7 +31,7 @@ PERSON = {
 IDENTITY = {
     "item_id": _names(
         "id text_id comment_id review_id document_id doc_id post_id task item uid tweet_id response_id "
-        "statement_id argument_id note_id ticket_id message_id task_id"
+        "statement_id argument_id note_id ticket_id message_id task_id answer_id ts"
     ),
     "text": _names(
         "body comment argument review content review_text comment_body review_body message comment_text post "
@@ -40,7 +40,7 @@ IDENTITY = {
     ),
     "group_id": _names(
         "group thread_id thread topic topic_id question_id debate debate_id link_id conversation_id discussion_id "
-        "topic_title"
+        "topic_title thread_ts"
     ),
     "author_id": _names("author speaker speaker_id username user_name reviewer reviewer_name autor"),
     "reply_to": _names("reply-to parent parent_id in_reply_to in_reply_to_id in_reply_to_status_id reply_to_id"),
@@ -57,18 +57,20 @@ IDENTITY = {
     "quote": _names("highlight highlights rationale rationales evidence highlighted_text marked_words excerpt"),
 }
 # Names that say less: a number of rows is an id if no two are equal, and who wrote or judged is seen from the rows.
-NUMBERED = _names("nr no # number nummer lfd_nr numero numéro index row column_1 unnamed:_0")
+NUMBERED = _names("nr no # number nummer lfd_nr numero numéro index row column_1 unnamed:_0 __index_level_0__")
 USERS = _names("user user_id")
-TITLES = _names("title topic_title thread_title topic_name subject betreff titel")
-_VERSIONS = _names("text option argument answer response choice item statement candidate input")
+TITLES = _names("title topic_title thread_title question_title topic_name subject betreff titel")
+# What is compared by many votes stands before what it wrote, which is compared once.
+_COMPETITORS = _names("model system assistant")
+_VERSIONS = _names("text option argument answer response choice item statement candidate input output slogan")
 SIDES = {
     "item_id": (
         *_names("left left_id a id_a model_a first left_text a1 id1 first_text"),
-        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_a", "_1", "1", "_left")),
+        *(f"{name}{sign}" for name in (*_COMPETITORS, *_VERSIONS) for sign in ("_a", "_1", "1", "_left")),
     ),
     "other_id": (
         *_names("right right_id b id_b model_b second right_text a2 id2 second_text"),
-        *(f"{name}{sign}" for name in _VERSIONS for sign in ("_b", "_2", "2", "_right")),
+        *(f"{name}{sign}" for name in (*_COMPETITORS, *_VERSIONS) for sign in ("_b", "_2", "2", "_right")),
     ),
     "shown_left_id": _names("shown_left left_shown shown_first"),
     "value": _names("label winner vote choice preference y preferred better answer_winner gewinner"),

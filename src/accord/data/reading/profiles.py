@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from accord.data.reading.sources import Source
 
-__all__ = ["Profile", "is_total", "plain_name", "profiles_of", "score_of"]
+__all__ = ["Profile", "is_total", "percent_of", "plain_name", "profile_of", "profiles_of", "score_of"]
 
 _LOOKED_AT = 2_000  # rows
 _FEW = 12  # different values that labels may have
 _LONG_LABEL = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?(?:[ T,].{0,30})?")
+_PERCENT = re.compile(r"(\d+(?:[.,]\d+)?)\s?%")
 # 4/5, 4 out of 5, 4 stars, 4 - good, 4 (good)
 _SCORED = re.compile(
     r"\A(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE
@@ -94,6 +96,19 @@ def score_of(cell: str, words: Mapping[str, float] | None = None) -> float | Non
     return float((found[1] if found.re is _SCORED else cell).replace(",", "."))
 
 
+def percent_of(cell: str) -> float | None:
+    """The share that a cell such as ``60 %`` says, from 0 to 1; ``None`` if it is none.
+
+    Examples
+    --------
+    >>> percent_of("60 %"), percent_of("12,5%"), percent_of("60"), percent_of("250 %")
+    (0.6, 0.125, None, None)
+    """
+    found = _PERCENT.fullmatch(cell.strip())
+    share = None if found is None else float(found[1].replace(",", ".")) / 100.0
+    return share if share is not None and share <= 1.0 else None
+
+
 @dataclass(frozen=True)
 class Profile:
     """What the first rows of a column hold."""
@@ -108,6 +123,8 @@ class Profile:
     samples: tuple[str, ...]
     first: tuple[str | None, ...] = ()  # the cells themselves
     scale: Mapping[str, float] = field(default_factory=dict)  # of a scale whose answers are words
+    is_percent: bool = False  # whether every cell is a percentage
+    is_date: bool = False  # whether every cell is a date
 
     @property
     def is_text(self) -> bool:
@@ -146,7 +163,7 @@ class Profile:
     def is_label(self) -> bool:
         """Whether it holds a few different short values, each of them for several rows."""
         few = 2 <= self.n_distinct <= min(_FEW, self.n // 2)
-        return few and self.length <= _LONG_LABEL and not self.scores
+        return few and self.length <= _LONG_LABEL and not self.scores and not (self.is_percent or self.is_date)
 
 
 def profiles_of(source: Source) -> dict[str, Profile]:
@@ -182,6 +199,8 @@ def profile_of(cells: Iterable[str | None]) -> Profile:
         tuple(" ".join(cell.split())[:40] for cell in list(distinct)[:3]),
         tuple(column),
         words,
+        len(distinct) > 1 and all(percent_of(cell) is not None for cell in distinct),
+        bool(distinct) and all(_DATE.fullmatch(cell.strip()) for cell in distinct),
     )
 
 
@@ -192,7 +211,9 @@ def plain_name(name: str) -> str:
     --------
     >>> [plain_name(name) for name in ("Parent Id", "ParentId", "Input.text", "Answer.winner")]
     ['parent_id', 'parent_id', 'text', 'winner']
+    >>> plain_name("Lfd. Nr.")
+    'lfd_nr'
     """
     name = re.sub(r"^(input|answer)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return re.sub(r"[\s./]+", "_", name.strip().lower())
+    return re.sub(r"[\s./]+", "_", name.strip().rstrip(".").lower())

@@ -1,6 +1,7 @@
 """The tables that people bring: the columns of each, their names, and what else shows what a column is."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -28,10 +29,17 @@ __all__ = ["ROLES", "USES", "WINS", "Look", "Matched", "Role", "check_uses", "ma
 _JUDGED = tuple(JUDGEMENTS.names)
 _ITEM = tuple(ITEMS.names)
 _LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
+_FIRST = (
+    *(("first_", "second_"), ("left_", "right_"), ("erster_", "zweiter_"), ("erste_", "zweite_")),
+    *(("erstes_", "zweites_"), ("linker_", "rechter_"), ("linke_", "rechte_"), ("linkes_", "rechtes_")),
+)
 _GRID = re.compile(r"\A(?P<question>.*\S)\s*\[(?P<part>[^\[\]]+)\]\s*")
 _SCORE_NAME = re.compile(
     r"^(score|rating|stars?|input|answer)[ ._-]{1,9}|[ ._-]{1,9}(score|rating|stars?)$", re.IGNORECASE
 )
+
+
+_JOINED_NAME = re.compile(r"\('[^']*', '([^']+)'\)")
 
 
 @dataclass(frozen=True)
@@ -132,6 +140,7 @@ TEXTS = Role(
     uses={
         "id": "item_id",
         "text": "text",
+        "html": "text",
         "group": "group_id",
         "author": "author_id",
         "reply": "reply_to",
@@ -159,6 +168,16 @@ ROLES: dict[str, tuple[Role, ...]] = {
     "aspects": (JUDGED, SCORES, TEXTS, GRID),
     "links": (JUDGED, LINKED, TEXTS, LABELS),
     "rationales": (JUDGED, SPANS, TEXTS, QUOTES, GRID, LABELS),
+}
+# What a table of each kind has to hold, in words, and what its first columns might be.
+_VOTED = "two columns that are compared and one that says which is better"
+_NEEDS: dict[str | None, tuple[str, tuple[str, ...]]] = {
+    None: (f"a column of texts, or {_VOTED}", ("text", "label")),
+    "pairs": (f"{_VOTED}, or a column of texts", ("left", "right", "winner")),
+    "threads": ("a column of texts and one that names their thread", ("text", "group", "label")),
+    "aspects": ("a column of texts and columns of scores", ("text", "score")),
+    "links": ("a column of texts, or two columns of ids, source and target", ("text", "label")),
+    "rationales": ("a column of texts and one of labels", ("text", "label")),
 }
 _ANY = (JUDGED, VOTES, WINS, SPANS, LINKED, SCORES, TEXTS, QUOTES, GRID, LABELS)
 _LABELLED = ("threads", "links", "rationales")
@@ -189,6 +208,7 @@ class Matched:
     reasons: Mapping[str, str] = field(default_factory=dict)  # the file's name → why it is taken so, if not by its name
     votes: Mapping[str, str] = field(default_factory=dict)  # answers that mean something else than usual
     texts_compared: bool = False  # whether the sides of votes are texts, not ids
+    html: bool = False  # whether the texts are HTML, of which the words are kept
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
     @property
@@ -275,12 +295,21 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
         found = _as_role(source, role, known, uses, profiles, kind)
         if found is not None:
             return _judged(found, kind, uses)
-    tables = "; or ".join(f"{role.name}: {', '.join(role.required)}" for role in roles if role.required)
-    what = "a table" if kind is None else f"a table of {kind}"
+    what, (needs, such) = ("a table", _NEEDS[None]) if kind is None else (f"a table of {kind}", _NEEDS[kind])
+    wrong = _unfit(roles, uses)
+    if wrong:
+        raise InputError(f"{what} has {needs}; --map says {wrong}, which no such table has. Leave it out of --map.")
+    example = ",".join(f"{name}={use}" for name, use in zip(source.columns, such, strict=False))
     raise InputError(
-        f"{what} must have the columns of one of its kinds ({tables}); {source.path} has {source.named}."
-        f"{_suggestion(source, roles)} Rename its columns, or say what they are with --map COLUMN=USE."
+        f"{what} has {needs}; {source.path} has {source.named}, which do not tell.{_suggestion(source, roles)} Rename "
+        f"them, or say what they are, such as: accord import --map {shlex.quote(example)}."
     )
+
+
+def _unfit(roles: Sequence[Role], uses: Mapping[str, str]) -> str:
+    """The first use that no table of these roles has; empty if there is none."""
+    known = {name for role in roles for name in role.uses} | {"score", "keep", "ignore"}
+    return next((f"{name}={use}" for name, use in uses.items() if use.partition(":")[0] not in known), "")
 
 
 def _suggestion(source: Source, roles: Sequence[Role]) -> str:
@@ -312,8 +341,12 @@ def _as_role(
             scores[theirs] = name.strip() or _aspect(theirs, ())
         elif base in role.uses and role.uses[base] not in columns:
             columns[role.uses[base]] = theirs
+        elif base == "score":  # of which a table of texts may have several
+            return None
         elif base in role.uses:
-            raise InputError(f"one column can be {base}; --map names {columns[role.uses[base]]!r} and {theirs!r}.")
+            raise InputError(
+                f"one column can be {base}; --map names {columns[role.uses[base]]!r} and {theirs!r}. Leave one out."
+            )
         elif base not in ("keep", "ignore"):
             return None
     for ours in (*role.required, *role.optional):
@@ -352,7 +385,10 @@ def _as_role(
             return None
     kept = {theirs for theirs, use in uses.items() if use == "keep"}
     rest = tuple(name for name in source.columns if name not in (taken | set(grid)) - kept)
-    return Matched(source, role, columns, rest, scores, grid, reasons=reasons, votes=votes, profiles=profiles)
+    html = "html" in uses.values()
+    return Matched(
+        source, role, columns, rest, scores, grid, reasons=reasons, votes=votes, html=html, profiles=profiles
+    )
 
 
 def _votes_by_content(
@@ -375,13 +411,19 @@ def _votes_by_content(
 
 
 def _two_versions(names: Sequence[str]) -> list[str]:
-    """The two columns whose names differ only in their last part, such as "Slogan A" and "Slogan B"; else none."""
+    """The two columns whose names differ only in one part, such as "Slogan A" and "Slogan B"; else none."""
     plain = {plain_name(name): name for name in names}
     found = [
         [plain[first], plain[stem + two]]
         for first in plain
         for one, two in _LAST
         if first.endswith(one) and (stem := first[: -len(one)]) and stem + two in plain
+    ]
+    found += [
+        [plain[first], plain[two + stem]]
+        for first in plain
+        for one, two in _FIRST
+        if first.startswith(one) and (stem := first[len(one) :]) and two + stem in plain
     ]
     return found[0] if len(found) == 1 else []
 
@@ -438,11 +480,14 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
         rated = [name for name in open_ if name in {*rated, *halves}]
     named = [name for name in rated if RATING.search(plain_name(name))]
     labelled = [name for name in open_ if found.profiles[name].is_label and not NO_JUDGEMENT.search(plain_name(name))]
+    shares = [name for name in open_ if found.profiles[name].is_percent and not NO_JUDGEMENT.search(plain_name(name))]
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
+    for name in shares:
+        reasons[name] = "percentages; as a score, 0 % is the lowest rank and 100 % the highest: choose with --map"
     if marked:
         scores.update(marked)
     elif kind == "aspects" or (kind is None and (named or "label" not in columns) and not found.scores):
-        could = [] if kind == "aspects" else labelled
+        could = [] if kind == "aspects" else list(labelled)
         for name in rated if "label" not in columns or kind == "aspects" else ():
             scores[name] = _aspect(name, scores.values())
             low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
@@ -456,6 +501,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
             could = []
         elif "label" not in columns:
             could = labelled + (rated if kind in _LABELLED else [])
+    if not scores and "label" not in columns and kind in ("aspects", None):
+        could += shares
     taken = {*columns.values(), *scores}
     rest = tuple(name for name in found.rest if name not in taken)
     return replace(found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons)
@@ -463,6 +510,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
 
 def _aspect(name: str, others: Iterable[str]) -> str:
     """The aspect that a column scores, by its name."""
+    joined = _JOINED_NAME.fullmatch(name.strip())  # a column under a heading, as pandas writes it
+    name = joined[1] if joined else name
     short = _SCORE_NAME.sub("", name.strip()) or name.strip()
     return name.strip() if short in others else short
 

@@ -3,8 +3,9 @@
 import codecs
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ import pyarrow.parquet as pq
 
 from accord.data.reading.separators import Dialect, dialect_of
 from accord.data.reading.spreadsheets import read_back
-from accord.errors import InputError, MissingDataError
+from accord.errors import InputError, MissingDataError, did_you_mean
 
-__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "not_utf8", "open_source", "suffix_of"]
+__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "missing_file", "not_utf8", "open_source", "suffix_of"]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _MOST_COLUMNS = 2_000
+_MOST_BESIDE = 1_000  # files of a folder whose names are compared with a misspelt one
 _BLOCK_BYTES = 16 << 20
 _BLOCK_ROWS = 200_000
 _NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
@@ -65,7 +67,7 @@ def open_source(path: str | Path) -> Source:
     if path.is_dir():
         raise InputError(f"a table is a file; {path} is a folder. Name the files in it.")
     if not path.is_file():
-        raise MissingDataError(f"there is no file {path}.")
+        raise missing_file(path)
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty; a table needs a line of column names and at least one row.")
     suffix = suffix_of(path)
@@ -78,14 +80,25 @@ def open_source(path: str | Path) -> Source:
     elif suffix == ".parquet":
         names = _open_parquet(path).schema_arrow.names
     else:
-        known = ", ".join((*_SEPARATORS, *JSON_LINES, ".parquet"))
-        raise InputError(f"a table's name must end in {known}; got {path.name!r}. Rename or convert it.")
+        known = ", ".join((*_SEPARATORS, ".txt", ".xlsx", ".xls", ".ods", ".json", *JSON_LINES, ".parquet"))
+        raise InputError(f"a table's name must end in {known}; got {path.name!r}. Save it as one of them, such as CSV.")
     if len(names) > _MOST_COLUMNS:
         raise InputError(f"a table has at most {_MOST_COLUMNS:,} columns; {path} has {len(names):,}. Leave some out.")
     repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
         raise InputError(f"{path} has two columns called {repeated[0]!r}. Rename one of them.")
     return Source(path, tuple(names), dialect)
+
+
+def missing_file(path: Path) -> MissingDataError:
+    """The error for a file that is not there, with the one beside it that was meant."""
+    meant = ""
+    if not path.parent.is_dir():
+        meant = f" There is no folder {path.parent} either."
+    else:
+        with suppress(OSError):
+            meant = did_you_mean(path.name, (entry.name for entry in islice(path.parent.iterdir(), _MOST_BESIDE)))
+    return MissingDataError(f"there is no file {path}.{meant or ' Check its name and folder.'}")
 
 
 def suffix_of(path: Path) -> str:
@@ -291,7 +304,7 @@ def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatc
 def _text_array(path: Path, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    if pa.types.is_floating(column.type):
+    if pa.types.is_floating(column.type) or pa.types.is_nested(column.type):
         return pa.array([as_text(value) for value in column.to_pylist()], pa.string())
     try:
         text = pc.cast(column, pa.string())

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ _MOST_IN_SHEETS = 1 << 30
 _CHUNK = 1 << 20
 _LONGEST_NAME = 60  # characters, of a column in a second line of names
 _HEADER_ROWS = 20  # of a sheet, among which the line of column names is looked for
+# [05.03.24, 10:00:00] Anna: Good morning; 05/03/2024, 10:00 - Anna: Good morning
+_MESSAGE = re.compile(
+    r"\u200e?\[?(?P<time>\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?)\]?(?: -)? "
+    r"(?P<author>[^:\n]{1,60}): (?P<text>.*\n?)"
+)
 _HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$|not-exported\.txt$)")
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
@@ -51,6 +57,7 @@ class Opened:
     paths: list[Path] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # path → as it was given
     notes: list[str] = field(default_factory=list)
+    sheets: set[Path] = field(default_factory=set)  # those of a spreadsheet that has several
     n_bytes: int = 0
 
     def renamed(self, sentence: str) -> str:
@@ -150,8 +157,10 @@ def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | 
             )
     dialect = dialect_of(utf8, usual)
     if suffix == ".txt" and not _is_tabular(utf8, dialect):
-        opened.notes.append(f"{name} is read as a list of texts, one a line")
-        return _texts(utf8, folder)
+        chat = _is_chat(utf8)
+        what = "a chat, with who wrote each text and when" if chat else "a list of texts, one a line"
+        opened.notes.append(f"{name} is read as {what}")
+        return _chat(utf8, folder) if chat else _texts(utf8, folder)
     with utf8.open(encoding="utf-8-sig", newline="") as file:
         first = [file.readline() for _ in range(3)]
     if first[0].lower().startswith("sep=") or first[0].startswith('"sep='):
@@ -167,11 +176,35 @@ def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | 
     if names is not None:
         opened.notes.append(f"the column names of {name} stand in two lines; both are read")
         return _rewritten(utf8, folder, dialect, drop=(1,), names=names)
-    if suffix == ".txt":
-        return _rewritten(utf8, folder, dialect)
-    if dialect.separator != usual:
+    if dialect.separator != usual and suffix != ".txt":
         opened.notes.append(f"the cells of {name} are separated by {dialect.named}")
+    names = _all_named(_first_row(utf8, dialect), name, opened)
+    if suffix == ".txt" or names is not None:
+        return _rewritten(utf8, folder, dialect, names=names)
     return utf8
+
+
+def _first_row(path: Path, dialect: Dialect) -> list[str]:
+    """The column names of a table, which may have more than one line."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            return next(csv.reader(file, delimiter=dialect.separator, escapechar=dialect.escape), [])
+        except csv.Error:  # the streaming reader says what is wrong
+            return []
+
+
+def _all_named(names: Sequence[str], name: str, opened: Opened) -> list[str] | None:
+    """Column names of which none is empty and no two are equal; ``None`` if they are so already."""
+    found: list[str] = []
+    for place, own in enumerate(names, start=1):
+        called, n = own if own.strip() else f"column {place}", 1
+        while called in found:
+            n += 1
+            called = f"{own.strip() or f'column {place}'} ({n})"
+        if n > 1 and own.strip():
+            opened.notes.append(f"two columns of {name} are called {own!r}; a later one is read as {called!r}")
+        found.append(called)
+    return None if found == list(names) else found
 
 
 _ENCODINGS = {
@@ -201,7 +234,11 @@ def _is_tabular(path: Path, dialect: Dialect) -> bool:
     """Whether a text file is a table: every line has the same number of cells, two or more, in short first cells."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = cells_of(file.read(_CHUNK), dialect, 200)
-    return len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
+    if not (len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1):
+        return False
+    # Sentences with commas: a space after each, and a full stop at the end of what would be the names.
+    prose = all(cell.startswith(" ") for cell in rows[0][1:]) or rows[0][-1].rstrip().endswith((".", "!"))
+    return not (prose and dialect.separator == ",")
 
 
 def _texts(path: Path, folder: Path) -> Path:
@@ -213,6 +250,34 @@ def _texts(path: Path, folder: Path) -> Path:
         for line in read:
             if line.strip():
                 rows.writerow([line.strip()])
+    return out
+
+
+def _is_chat(path: Path) -> bool:
+    """Whether most of the first lines of a text file say when they were written, and by whom."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        lines = [line for line in islice(file, 200) if line.strip()]
+    return len(lines) > 1 and sum(_MESSAGE.match(line) is not None for line in lines) >= 0.5 * len(lines)
+
+
+def _chat(path: Path, folder: Path) -> Path:
+    """The messages of a chat; a line that does not begin one goes on with the message above it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    out = folder / f"{path.stem}.csv"
+    messages: list[list[str]] = []
+    with path.open(encoding="utf-8-sig") as read:
+        for line in read:
+            found = _MESSAGE.match(line)
+            if found is not None:
+                messages.append([found["time"], found["author"], found["text"]])
+            elif messages:
+                messages[-1][2] += line
+            elif line.strip():
+                messages.append(["", "", line])
+    with out.open("w", encoding="utf-8", newline="") as write:
+        rows = csv.writer(write)
+        rows.writerow(["timestamp", "author", "text"])
+        rows.writerows([when, author, text.strip()] for when, author, text in messages)
     return out
 
 
@@ -304,6 +369,8 @@ def _sheets(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[tup
     for place, (title, rows) in enumerate(filled.items()):
         out = folder / f"{place}.csv"
         _write_sheet(rows, out, f"{name} [{title}]" if len(filled) > 1 else name, opened)
+        if len(filled) > 1:
+            opened.sheets.add(out)
         yield out, f"{name} [{title}]" if len(filled) > 1 else name
 
 
@@ -348,7 +415,8 @@ def _write_sheet(rows: list[list[Any]], out: Path, name: str, opened: Opened) ->
         opened.notes.append(f"the column names of {name} stand in two lines; both are read")
     with out.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        table.writerow(names or [cells[head][place].strip() or f"column {place + 1}" for place in used])
+        own = names or [cells[head][place].strip() or f"column {place + 1}" for place in used]
+        table.writerow(_all_named(own, name, opened) or own)
         for row in cells[head + (1 if names is None else 2) :]:
             if any(row):
                 table.writerow([row[place] for place in used])

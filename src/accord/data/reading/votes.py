@@ -6,18 +6,29 @@ from itertools import combinations
 
 from accord.data.reading.profiles import Profile, plain_name
 
-__all__ = ["TIED", "VOTES", "answer_of", "answered_columns"]
+__all__ = ["TIED", "VOTES", "answer_of", "answered_columns", "is_graded"]
 
-_LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l")
-_RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r")
+_LEFT = ("1", "1.0", "left", "a", "a1", "model_a", "first", "l", "erste", "erster", "erstes", "links")
+_RIGHT = ("0", "0.0", "right", "b", "a2", "model_b", "second", "r", "zweite", "zweiter", "zweites", "rechts")
 _TIE = (
     *("0.5", ".5", "½", "tie", "equal", "undecided", "draw", "both", "neither", "both_bad", "both bad"),
     *("tie (bothbad)", "no preference", "no difference", "equally good", "same", "the same", "cannot decide"),
-    *("can't decide", "unentschieden", "egal", "beide", "keine", "égalité"),
+    *("can't decide", "unentschieden", "egal", "beide", "keine", "égalité", "both good", "both_good", "about the same"),
+    *("don't know", "not sure", "equally bad", "weiß nicht", "weiss nicht", "gleich gut", "gleich"),
 )
 _NAMED_SIDE = re.compile(
-    r"(?:the )?(?:text|option|argument|answer|response|choice|item|statement|candidate|version)[ _]?(a|b|left|right)"
+    r"(?:text|option|argument|answer|response|choice|item|statement|candidate|version|model|system|assistant|slogan|output)"
+    r"[ _]?(a|b|left|right|1|2)"
 )
+_NUMBERED = {"1": "left", "2": "right"}
+_ARTICLE = re.compile(r"\A(?:the|der|die|das) ")
+# A much better; the first is slightly better; B wins
+_GRADED = re.compile(
+    r"(?: (?:is|was))?"
+    r"(?P<much> (?:very much|much|far|clearly|significantly|slightly|somewhat|marginally|a bit|a little))?"
+    r" (?:better|preferred|stronger|wins|won)\Z"
+)
+_LONGEST_ANSWER = 60  # characters
 VOTES = {**dict.fromkeys(_LEFT, "1"), **dict.fromkeys(_RIGHT, "0"), **dict.fromkeys(_TIE, "0.5")}
 # What a column says of a vote between a winner and a loser: whether they are equal.
 TIED = {
@@ -33,10 +44,29 @@ def answer_of(word: str) -> str | None:
 
     Examples
     --------
-    >>> [answer_of(word) for word in ("Left", "Option B", "No preference", "blue")]
-    ['1', '0', '0.5', None]
+    >>> [answer_of(word) for word in ("Left", "Option B", "Model 1", "No preference", "blue")]
+    ['1', '0', '1', '0.5', None]
+    >>> [answer_of(word) for word in ("A is much better", "The second", "about the same")]
+    ['1', '0', '0.5']
     """
-    return VOTES.get(_NAMED_SIDE.sub(r"\1", word.strip().lower()))
+    said = word.strip().lower()
+    if said in VOTES or len(said) > _LONGEST_ANSWER:
+        return VOTES.get(said)
+    side = _ARTICLE.sub("", _GRADED.sub("", said))
+    named = _NAMED_SIDE.fullmatch(side)
+    return VOTES.get(side if named is None else _NUMBERED.get(named[1], named[1]))
+
+
+def is_graded(word: str) -> bool:
+    """Whether an answer also says how much better one side is, which a vote does not keep.
+
+    Examples
+    --------
+    >>> is_graded("A is much better"), is_graded("A is better"), is_graded("much better")
+    (True, False, False)
+    """
+    found = _GRADED.search(word.strip().lower()) if len(word) <= _LONGEST_ANSWER else None
+    return found is not None and found["much"] is not None and answer_of(word) in ("0", "1")
 
 
 def answered_columns(

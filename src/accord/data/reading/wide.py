@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from accord.data.project import ITEMS, JUDGEMENTS, with_schema
 from accord.data.reading.blocks import Block
-from accord.data.reading.profiles import score_of
+from accord.data.reading.profiles import percent_of, score_of
 from accord.data.reading.quotes import find_quotes
 from accord.data.reading.rows import text_id
 
@@ -21,12 +21,17 @@ __all__ = ["read_answers", "read_quotes", "scores_as_numbers", "with_made_ids", 
 _LONGEST_ID = 40  # characters of what stands in brackets that are an id as they are
 
 
-def scores_as_numbers(column: pa.Array, words: Mapping[str, float]) -> pa.Array:
-    """Scores in words and signs ("4 - good", "★★★", "agree") as numbers; what is no score stays as it is."""
+def scores_as_numbers(column: pa.Array, words: Mapping[str, float], n_ranks: int) -> pa.Array:
+    """Scores in words and signs ("4 - good", "★★★", "agree") as numbers; what is no score stays as it is.
+
+    Percentages are places between the lowest and the highest of the ``n_ranks`` ranks.
+    """
     coded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     numbers = []
     for cell in coded.dictionary.to_pylist():
-        score = score_of(cell, words)
+        score, share = score_of(cell, words), percent_of(cell)
+        if share is not None:
+            score = 1.0 + share * (n_ranks - 1)
         numbers.append(cell if score is None else f"{score:g}")
     return pc.take(pa.array(numbers, pa.string()), coded.indices)
 
@@ -123,7 +128,9 @@ def read_answers(reading: "Reading", block: Block) -> None:
         if item not in reading.places:
             reading.places[item], reading.texts[item] = len(reading.places), part
             reading.items.append(with_schema({"item_id": [item], "text": [part]}, ITEMS))
-        answers = scores_as_numbers(block.raw(name), matched.words_of(name)) if scored else block.raw(name)
+        answers = block.raw(name)
+        if scored:
+            answers = scores_as_numbers(answers, matched.words_of(name), reading.rules.n_ranks)
         given = answers.is_valid().to_numpy(zero_copy_only=False)
         if scored:
             reading.check_scores(block, answers, given)

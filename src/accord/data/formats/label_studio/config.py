@@ -8,7 +8,8 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, indent, tostr
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from accord.errors import InputError, MissingDataError
+from accord.data.reading.sources import missing_file
+from accord.errors import InputError
 
 __all__ = ["Control", "LabelConfig", "control", "parse_config", "read_config", "shown", "write_config"]
 
@@ -44,7 +45,7 @@ class LabelConfig:
 def read_config(path: Path) -> LabelConfig:
     """Read a label config."""
     if not path.is_file():
-        raise MissingDataError(f"there is no file {path}.")
+        raise missing_file(path)
     return parse_config(path.read_bytes(), str(path))
 
 

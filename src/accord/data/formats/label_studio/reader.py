@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from accord.data.formats.label_studio.config import Control, LabelConfig, read_c
 from accord.data.formats.label_studio.export import write
 from accord.data.formats.registry import Format, Glimpse
 from accord.data.reading.json_stream import decode, records, rows_of
+from accord.data.reading.names import NO_JUDGEMENT
 from accord.data.reading.offsets import place_span
+from accord.data.reading.profiles import plain_name, profile_of
 from accord.data.reading.rows import Buffer, Context, Rows, text_id
 from accord.data.reading.sources import JSON_LINES, as_text, suffix_of
 
@@ -21,6 +24,7 @@ __all__ = ["FORMAT"]
 _SOURCE = "label-studio"
 _FLAT = ("annotation_id", "annotator", "lead_time")  # what JSON_MIN and CSV have and the data does not
 _ABOUT = ("id", "created_at", "updated_at", *_FLAT)
+_LOOKED_AT = 2_000  # rows
 _CONFIG_CURE = "Give the label config with --config."
 
 
@@ -71,7 +75,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
     for path in paths:
         buffer = Buffer(path, context, source=_SOURCE)
         reader = _Reader(buffer, config)
-        for row, task in _tasks(path, config):
+        for row, task in _tasks(path, config, context):
             reader.task(row, task)
             yield from buffer.ready()
         yield from buffer.rest()
@@ -79,7 +83,7 @@ def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
         context.assumed["without a label config the text is the field that a question names, or the only text"] += 1
 
 
-def _tasks(path: Path, config: LabelConfig) -> Iterator[tuple[int, _Task]]:
+def _tasks(path: Path, config: LabelConfig, context: Context) -> Iterator[tuple[int, _Task]]:
     flat = False  # whether the rows are JSON; the cells of a table hold lists as text
     if suffix_of(path) in (".json", *JSON_LINES):
         first = next((record for _, record in records(path, dict[str, Any])), {})
@@ -87,8 +91,33 @@ def _tasks(path: Path, config: LabelConfig) -> Iterator[tuple[int, _Task]]:
         if not flat:
             yield from records(path, _Task)
             return
+    if context.config is None:
+        config = _with_choices(path, config, context)
     for row, cells in rows_of(path):
         yield row, _of_flat(cells, config, f"row {row:,} of {path}", packed=not flat)
+
+
+def _with_choices(path: Path, config: LabelConfig, context: Context) -> LabelConfig:
+    """Without a label config a single choice looks like any other text: the only column of few short values is one."""
+    cells: dict[str, list[str | None]] = {}
+    for number, (_, row) in enumerate(islice(rows_of(path), _LOOKED_AT)):
+        for name, value in row.items():
+            column = cells.setdefault(name, [None] * number)
+            column += [None] * (number - len(column))
+            column.append(value if isinstance(value, str) and value[:1] not in ("[", "{") else None)
+    few = [
+        name
+        for name, column in cells.items()
+        if name not in _ABOUT and profile_of(column).is_label and not NO_JUDGEMENT.search(plain_name(name))
+    ]
+    if len(few) == 1:
+        context.assumed[f"{few[0]!r} has few different values and is read as a question; --config says otherwise"] += 1
+        return replace(config, controls={**config.controls, few[0]: Control("choices", ("",))})
+    if few:
+        context.lost[
+            f"which of {', '.join(few)} are answers cannot be told, and none is read; say it with --config"
+        ] += 1
+    return config
 
 
 def _of_flat(cells: dict[str, Any], config: LabelConfig, where: str, *, packed: bool) -> _Task:
