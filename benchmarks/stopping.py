@@ -5,7 +5,7 @@ the three were the best three indeed; how often the forecast of the votes still 
 it took, was within a factor of two; and how often the 80 % interval of a forecast made after 100 votes held what it
 took, runs that did not stop included.
 
-    python benchmarks/stopping.py RUNS [--first SEED] [--keep FILE]
+    python benchmarks/stopping.py RUNS [--first SEED] [--keep FILE] [--no-forecast]
 
 Most looks find nothing near to sure. Votes are added to the ranking that is there, and only where every order of the
 first three and the rest is nearly sure is it ranked anew; a look that this leaves out can only have stopped earlier.
@@ -26,7 +26,7 @@ N_ITEMS, TOP, SURE, STEP, MOST, EARLY = 8, 3, 0.95, 10, 600, 100
 _NEARLY = 0.02
 
 
-def run(seed, *, n_items=N_ITEMS, most=MOST):
+def run(seed, *, n_items=N_ITEMS, most=MOST, forecast=True):
     """Votes until the top is settled, whether it was right, and the forecasts at half of these votes and after 100."""
     rng = np.random.default_rng(seed)
     truth = rng.standard_normal(n_items)
@@ -50,12 +50,13 @@ def run(seed, *, n_items=N_ITEMS, most=MOST):
         if quick.predict_order(pairs).min() < SURE - _NEARLY:
             continue
         ranker = ranked(n)
-        if ranker.stability(top=TOP, sure=SURE).reached:
+        if ranker.stability(top=TOP, sure=SURE, forecast=False).reached:
             said = set(ranker.rank()["item_id"].head(TOP))
-            half = ranked(n // 2).stability(top=TOP, sure=SURE)
-            right = float(said == set(ids[np.argsort(-truth)[:TOP]]))
-            return {"needed": n, "right": right, "forecast": half.votes_left, **_early(ranked, n)}
-    return {"needed": np.inf, **_early(ranked, most)}
+            found = {"needed": n, "right": float(said == set(ids[np.argsort(-truth)[:TOP]]))}
+            if not forecast:
+                return found
+            return {**found, "forecast": ranked(n // 2).stability(top=TOP, sure=SURE).votes_left, **_early(ranked, n)}
+    return {"needed": np.inf, **(_early(ranked, most) if forecast else {})}
 
 
 def _early(ranked, needed):
@@ -72,6 +73,10 @@ def report(rows):
         f"{len(rows)} runs, {len(stopped)} stopped before {MOST} votes, half by {stopped['needed'].median():.0f} votes"
     )
     _share("right", stopped["right"])
+    told = rows["forecast"].notna()
+    stopped = stopped[told[stopped.index]]
+    if not len(stopped):
+        return
     ratio = stopped["forecast"] / (stopped["needed"] - stopped["needed"] // 2)
     _share("forecast at half of the votes within a factor of two", (ratio >= 0.5) & (ratio <= 2.0))
     print(f"  its ratio to the truth: median {ratio.median():.2f}, 10 % {ratio.quantile(0.1):.2f}, "
@@ -85,8 +90,13 @@ def report(rows):
 
 
 def _share(name, held):
-    p, n = float(np.mean(held)), len(held)
-    print(f"{name}: {p:.3f} ± {1.96 * np.sqrt(p * (1 - p) / max(n, 1)):.3f} (n {n})")
+    """A share with its 95 % interval by Wilson, which holds near 0 and 1 too."""
+    n = len(held)
+    if n:
+        p, z = float(np.mean(held)), 1.96
+        middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        low, high = ((middle + sign * half) / (1 + z * z / n) for sign in (-1, 1))
+        print(f"{name}: {p:.3f} [{low:.3f}, {high:.3f}] (n {n})")
 
 
 def main():
@@ -95,6 +105,7 @@ def main():
     parser.add_argument("runs", type=int)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--no-forecast", action="store_true", help="only whether it was right; takes half of the time")
     said = parser.parse_args()
     kept = []
     if said.keep and said.keep.exists():
@@ -102,7 +113,7 @@ def main():
     done = {row["seed"] for row in kept}
     for seed in range(said.first, said.first + said.runs):
         if seed not in done:
-            kept.append({"seed": seed, **run(seed)})
+            kept.append({"seed": seed, **run(seed, forecast=not said.no_forecast)})
             if said.keep:
                 with said.keep.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(kept[-1]) + "\n")

@@ -107,3 +107,13 @@ def test_pieces_counts_the_missing_links_inside_groups():
     assert pieces(votes) == 2  # c is alone in g, and d and e are not joined in h
     joined = Comparisons(items, np.array([0, 1, 3]), np.array([1, 2, 4]), np.array([1.0, 1.0, 0.5]))
     assert pieces(joined) == 0
+
+
+def test_without_a_forecast_everything_else_is_the_same():
+    draws = [normal([0.3, 0.2, 0.1], 1.0)]
+    with_, without = judged(draws), judged(draws, forecast=False)
+    assert with_.votes_left is not None
+    assert (without.votes_left, without.votes_low, without.votes_high) == (None, None, None)
+    assert (without.settled, without.p_best, without.p_top, without.reached) == (
+        with_.settled, with_.p_best, with_.p_top, with_.reached
+    )  # fmt: skip

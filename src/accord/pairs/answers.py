@@ -324,7 +324,13 @@ class PairAnswers:
         return pd.concat(tables, ignore_index=True)
 
     def stability(
-        self, items: Items | None = None, *, top: int = 1, sure: float = 0.95, n_draws: int = 1500
+        self,
+        items: Items | None = None,
+        *,
+        top: int = 1,
+        sure: float = 0.95,
+        n_draws: int = 1500,
+        forecast: bool = True,
     ) -> Stability:
         """How settled the ranking of every group is, and how many more votes would settle its best ``top`` items.
 
@@ -337,6 +343,8 @@ class PairAnswers:
             The probability that is wanted.
         n_draws : int
             How many joint draws of the scores the probabilities come from.
+        forecast : bool
+            Whether to say how many votes are still needed; without it the answer comes sooner.
         """
         check_is_fitted(self)
         items = items or self.items_
@@ -344,7 +352,7 @@ class PairAnswers:
         rng = np.random.default_rng(self.random_state)
         states = [GroupState(name, draws) for name, _, draws in self._group_draws(items, n_draws)]
         states.sort(key=lambda state: str(state.group))
-        return stability(states, top=top, sure=sure, n_votes=n_votes, rng=rng)
+        return stability(states, top=top, sure=sure, n_votes=n_votes, rng=rng, forecast=forecast)
 
     def knows(self, votes: Comparisons) -> bool:
         """Whether votes can be added that say no more than those before: sides, voters, undecided answers.

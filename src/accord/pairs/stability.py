@@ -70,9 +70,18 @@ class Stability:
 
 
 def stability(
-    states: Sequence[GroupState], *, top: int, sure: float, n_votes: int, rng: np.random.Generator
+    states: Sequence[GroupState],
+    *,
+    top: int,
+    sure: float,
+    n_votes: int,
+    rng: np.random.Generator,
+    forecast: bool = True,
 ) -> Stability:
-    """Judge the rankings of all groups together; only items of one group are compared."""
+    """Judge the rankings of all groups together; only items of one group are compared.
+
+    Without ``forecast`` the votes still needed are left open, which is quicker.
+    """
     if top < 1 or not 0.0 < sure < 1.0:
         raise InputError(
             f"a top has at least 1 item and is sure with a probability between 0 and 1; got {top}, {sure}."
@@ -87,7 +96,8 @@ def stability(
         p = top_probability(draws, order, top)
         p_top *= p
         lower *= float(_below(np.array(p), len(draws)))
-        times.append(_times_needed(draws, top, 1.0 - (1.0 - sure) / len(states), rng))
+        if forecast:
+            times.append(_times_needed(draws, top, 1.0 - (1.0 - sure) / len(states), rng))
     share = settled / n_pairs if n_pairs else 1.0
     reached = bool(lower >= sure)
     left: list[float | None] = [None, None, None]

@@ -295,16 +295,13 @@ def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
         return []
     settled, top = 100 * figures["settled"], int(figures.get("top") or 1)
     sentences = [
-        f"The order of {settled:.0f} % of all pairs of texts of one question is settled: it is right with a "
-        "probability of at least 9 in 10."
+        f"The order of {settled:.0f} % of all pairs of texts of one question is settled: each of these orders is right "
+        "with a probability of at least 9 in 10."
     ]
     if figures.get("p_top") is None:
         return sentences
-    who = (
-        "The first text of every question is its best"
-        if top == 1
-        else (f"The first {top} texts of every question are its best {top}")
-    )
+    first = "text of each is its best" if top == 1 else f"{top} texts of each are its best {top}"
+    who = f"Over all questions together, the first {first}"
     sure = 100 * float(figures.get("sure") or 0.95)
     sentences.append(f"{who} with a probability of {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
     left = figures.get("votes_left")

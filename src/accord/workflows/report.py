@@ -299,5 +299,7 @@ def _range(low: int, high: int) -> str:
 
 
 def _random(voter: Mapping[Any, Any]) -> str:
-    """A voter's rate of random answers in words."""
+    """A voter's rate of random answers in words; the interval is left out where it is nothing but 0."""
+    if voter["high"] == 0.0:
+        return f"random {_percent(voter['error'])}"
     return f"random {_percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"
