@@ -111,6 +111,31 @@ def test_the_joint_distribution_is_better_than_the_product_of_its_nodes(field):
     assert log_loss(field.predict_all_equal(X[TEST])) < log_loss(alone.predict_all_equal(X[TEST]))
 
 
+def test_what_is_known_of_one_text_says_nothing_of_another(field):
+    known = np.zeros_like(Y[:6])
+    known[2, 0] = 3
+    p = field.predict_proba(X[:6], known=known)
+    others = np.arange(6) != 2
+    assert_allclose(p[others], field.predict_proba(X[:6])[others], atol=1e-12)
+    assert_allclose(p[2], field.predict_proba(X[2:3], known=known[2:3])[0], atol=1e-12)
+
+
+def test_a_rank_is_worth_what_the_entropy_of_all_ranks_falls_by_when_each_value_is_tried(field):
+    known = np.array([[0, 0, 0], [0, 2, 0]])
+    worth = field.worth_of_ranks(X[:2], known=known)
+    assert worth[1, 1] == -np.inf
+    p = field.predict_proba(X[:2], known=known)
+    for row, aspect in ((0, 0), (0, 2), (1, 0)):
+        left = 0.0
+        for rank in range(1, 5):
+            tried = known[row : row + 1].copy()
+            tried[0, aspect] = rank
+            then = field.predict_proba(X[row : row + 1], known=tried)[0]
+            left += p[row, aspect, rank - 1] * -(then[then > 0] * np.log(then[then > 0])).sum()
+        before = -(p[row][p[row] > 0] * np.log(p[row][p[row] > 0])).sum()
+        assert worth[row, aspect] == pytest.approx(before - left, abs=1e-3)
+
+
 def test_known_ranks_stay_and_inform_the_others(field):
     known = np.zeros_like(Y[TEST])
     known[:, 0] = Y[TEST][:, 0]

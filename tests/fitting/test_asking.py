@@ -90,6 +90,17 @@ def test_among_many_texts_some_are_looked_at_and_all_asked_for_are_found(monkeyp
     assert np.isfinite(gains).all()
 
 
+def test_texts_that_stand_for_more_are_told_about_as_often():
+    rng = np.random.default_rng(2)
+    words, given_ = sp.csr_array(unit_words(rng, 12)), np.arange(12) < 3
+    one, ten = (
+        pick_texts(Asking(words, np.full(12, 0.2), given_, *NO_PAIRS, stands_for=n), 4, np.random.default_rng(0))
+        for n in (1.0, 10.0)
+    )
+    assert one[0].tolist() == ten[0].tolist()
+    assert_allclose(ten[1], 10.0 * one[1], rtol=1e-12)
+
+
 def test_labels_that_are_certain_tell_nothing():
     assert_allclose(label_precision(np.array([[0.5, 0.5], [1.0, 0.0], [0.9, 0.1]])), [0.25, 0.0, 0.09])
 

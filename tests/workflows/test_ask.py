@@ -15,7 +15,7 @@ from accord.errors import InputError
 from accord.workflows.ask import STRATEGIES, ask, askable
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
-from accord.workflows.simulate import Simulation, simulate
+from accord.workflows.simulate import Simulation, replay, simulate
 from accord.workflows.stopping import estimate_rest
 
 KINDS = {
@@ -154,6 +154,13 @@ def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, c
     assert '"needed"' in capsys.readouterr().out
     with pytest.raises(InputError, match="at least 40 answered texts"):
         simulate(partly("rationales", keep=20), settings={}, progress=quiet)
+
+
+def test_a_replay_may_fit_after_given_numbers_of_answers_alone():
+    project = open_example("cafe-notes")
+    curve = replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
+    assert list(curve) == [10, 15, 30]
+    assert curve == replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
 
 
 def test_answers_that_are_needed_are_read_off_the_curve():

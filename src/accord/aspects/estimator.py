@@ -526,6 +526,17 @@ class AspectRanker(WithWorkers, BaseEstimator):
             raise InputError(f"model={self.model!r} has no agreement model. Use 'good_grief' or 'ordinal_crf'.")
         return sigmoid(agreement_scores(self.agreement_, x))
 
+    def worth_of_ranks(self, X: Any, *, known: Any = None) -> FloatArray:
+        """What the rank of each aspect is expected to tell about all ranks of its text, shape (n_texts, n_aspects).
+
+        It is the expected fall of the entropy of all ranks, in nats; minus infinity where the rank is in ``known``.
+        """
+        self._need_probabilities("what a rank tells")
+        x = self._features(X)
+        ranks = self._known(known)
+        none = np.zeros((x.shape[0], len(self.aspects_)), dtype=np.int64)
+        return self._posterior.worth(x, none if ranks is None else ranks)
+
     def log_likelihood(self, X: Any, y: Any, *, annotator: Any = None) -> FloatArray:
         """Joint log probability of the known ranks of each text, shape (n_texts,).
 

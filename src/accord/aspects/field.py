@@ -116,8 +116,20 @@ def aspect_graph(
     bonus = np.zeros(n) if equal_scores is None else np.asarray(equal_scores, dtype=np.float64)
     if not is_exact(m, k):
         return propagated(node_scores, pair_scores, bonus)
+    log_z, nodes, equal, expected = _enumerated(node_scores, joint_scores(pair_scores, m, k), bonus)
+    states, _ = _states(m, k)
+    counts = np.zeros((len(aspect_pairs(m)), k, k))
+    for pair, (i, j) in enumerate(aspect_pairs(m)):
+        counts[pair] = np.bincount(states[:, i] * k + states[:, j], weights=expected, minlength=k * k).reshape(k, k)
+    return AspectMarginals(log_z, nodes, equal, counts)
+
+
+def _enumerated(
+    node_scores: FloatArray, pairs: FloatArray, bonus: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Log partitions, marginals, P(equal) and expected counts of joint ranks, from the pairs' joint scores."""
+    n, m, k = node_scores.shape
     states, places = _states(m, k)
-    pairs = joint_scores(pair_scores, m, k)
     h = m // 2
     shift = pairs.max()
     table = np.exp(pairs - shift).reshape(k**h, -1)
@@ -147,10 +159,7 @@ def aspect_graph(
         for row in first + np.flatnonzero(small):
             log_z[row], nodes[row], equal[row], joint = _in_logs(node_scores[row], pairs, bonus[row], states, places)
             expected += joint
-    counts = np.zeros((len(aspect_pairs(m)), k, k))
-    for pair, (i, j) in enumerate(aspect_pairs(m)):
-        counts[pair] = np.bincount(states[:, i] * k + states[:, j], weights=expected, minlength=k * k).reshape(k, k)
-    return AspectMarginals(log_z, nodes, equal, counts)
+    return log_z, nodes, equal, expected
 
 
 _DAMPING, _MOST_ROUNDS, _SETTLED = 0.5, 200, 1e-7
@@ -230,9 +239,14 @@ def with_marginals(log_p: FloatArray, pair_scores: FloatArray, equal_scores: Flo
             "again."
         )
     nodes, left = np.array(log_p), np.arange(len(log_p))
-    step = 1.0 / max(1.0, 0.7 * log_p.shape[1])  # a full step for all aspects at once overshoots
+    m, k = log_p.shape[1:]
+    step = 1.0 / max(1.0, 0.7 * m)  # a full step for all aspects at once overshoots
+    pairs = joint_scores(pair_scores, m, k) if is_exact(m, k) else None
     for _ in range(_MOST_FITTED):
-        now = aspect_graph(nodes[left], pair_scores, equal_scores[left]).nodes
+        if pairs is None:
+            now = aspect_graph(nodes[left], pair_scores, equal_scores[left]).nodes
+        else:
+            now = _enumerated(nodes[left], pairs, equal_scores[left])[1]
         off = np.abs(now - np.exp(log_p[left])).max(axis=(1, 2), initial=0.0) > 1e-4
         left, now = left[off], now[off]
         if not len(left):

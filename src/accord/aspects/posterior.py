@@ -12,7 +12,7 @@ from accord.aspects.field_fit import AspectCRF, Whitening, crf_scores, whitened
 from accord.aspects.ordinal import OrdinalLogits, ordinal_logits, ordinal_probabilities, rank_probabilities
 from accord.aspects.scorers import Scorers
 from accord.engines.convergence import warn_unconverged
-from accord.engines.numerics import normalise_log
+from accord.engines.numerics import entropy, normalise_log
 from accord.errors import InputError
 from accord.typing import FloatArray, IntArray
 
@@ -39,10 +39,37 @@ class Posterior:
         """Probabilities of ranks, shape (n, m, k), given known ranks."""
         if known is None and (self.crf is None or self.keeps_nodes):
             return self._nodes(x, annotator)
-        p = self._joint(x, known, annotator)[0]
         if known is None:
+            return self._joint(x, None, annotator)[0]
+        _check_rows(known, x.shape[0])
+        some = known.any(axis=1)
+        if not some.all():  # what is known of one text says nothing of another
+            p = np.empty((*known.shape, self.n_ranks))
+            for part, ranks in ((np.flatnonzero(some), known[some]), (np.flatnonzero(~some), None)):
+                if part.size:
+                    own = None if annotator is None else np.asarray(annotator, dtype=object)[part]
+                    p[part] = self.probabilities(x[part], ranks, own)
             return p
+        p = self._joint(x, known, annotator)[0]
         return np.where(known[:, :, None] > 0, known[:, :, None] == np.arange(1, self.n_ranks + 1), p)
+
+    def worth(self, x: Any, known: IntArray, annotator: Any = None) -> FloatArray:
+        """By how much the entropy of all ranks of a text is expected to fall with the rank of one aspect, in nats.
+
+        Shape (n, m), minus infinity where the rank is known. Every rank that it may have is tried out.
+        """
+        n, m, k = (*known.shape, self.n_ranks)
+        p = self.probabilities(x, known, annotator)
+        nodes, equal = self._field(x, annotator)
+        nodes = clamped(nodes, known)
+        left = np.zeros((n, m))
+        for aspect in range(m):
+            tried = np.repeat(known[:, None, :], k, axis=1)  # (n, k, m)
+            tried[:, :, aspect] = np.where(known[:, [aspect]] > 0, known[:, [aspect]], np.arange(1, k + 1))
+            given = clamped(np.repeat(nodes, k, axis=0), tried.reshape(n * k, m))
+            then = self._marginals(given, np.repeat(equal, k))[0]
+            left[:, aspect] = (p[:, aspect] * entropy(then).sum(axis=1).reshape(n, k)).sum(axis=1)
+        return np.where(known > 0, -np.inf, entropy(p).sum(axis=1)[:, None] - left)
 
     def all_equal(self, x: Any, known: IntArray | None = None, annotator: Any = None) -> FloatArray:
         """Probability that all aspects have the same rank, shape (n,)."""
@@ -86,9 +113,11 @@ class Posterior:
         """Probabilities of ranks (n, m, k) and of equal ranks (n,) from the scores of the field."""
         nodes, equal = self._field(x, annotator)
         if known is not None:
-            if len(known) != len(nodes):
-                raise InputError(f"known must have a row a text; there are {len(nodes)} texts and {len(known)} rows.")
+            _check_rows(known, len(nodes))
             nodes = clamped(nodes, known)
+        return self._marginals(nodes, equal)
+
+    def _marginals(self, nodes: FloatArray, equal: FloatArray) -> tuple[FloatArray, FloatArray]:
         if self.crf is not None:
             found = aspect_graph(nodes, self.crf.pair_scores, equal)
             if found.convergence is not None:
@@ -97,3 +126,8 @@ class Posterior:
             return found.nodes, found.equal
         p = normalise_log(nodes)
         return p, p.prod(axis=1).sum(axis=1)
+
+
+def _check_rows(known: IntArray, n: int) -> None:
+    if len(known) != n:
+        raise InputError(f"known must have a row a text; there are {n} texts and {len(known)} rows.")

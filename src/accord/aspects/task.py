@@ -124,18 +124,11 @@ def parts(model: AspectRanker, project: Project, item_ids: Sequence[str]) -> pd.
     items = project.items()
     rows = items.positions(list(item_ids))
     texts, known = [_texts(items)[row] for row in rows], _known(model, project)[rows]
-    n, m, k = len(rows), len(model.aspects_), model.n_ranks
-    p = _probabilities(model, texts, known)
-    before, left = entropy(p).sum(axis=1), np.zeros((n, m))
-    for aspect in range(m):
-        for rank in range(1, k + 1):
-            tried = known.copy()
-            tried[:, aspect] = np.where(known[:, aspect] > 0, known[:, aspect], rank)
-            left[:, aspect] += p[:, aspect, rank - 1] * entropy(_probabilities(model, texts, tried)).sum(axis=1)
-    gain = np.where(known > 0, -np.inf, before[:, None] - left)
+    none = np.where(known > 0, -np.inf, 0.0)  # by models without probabilities
+    gain = model.worth_of_ranks(texts, known=known) if model.model in ORDINALS else none
     best = gain.argmax(axis=1)
     names = np.array(model.aspects_, dtype=object)[best]
-    return pd.DataFrame({"item_id": items.ids[rows], "aspect": names, "gain": gain[np.arange(n), best]})
+    return pd.DataFrame({"item_id": items.ids[rows], "aspect": names, "gain": gain[np.arange(len(rows)), best]})
 
 
 def _probabilities(model: AspectRanker, texts: list[str], known: IntArray) -> FloatArray:

@@ -40,6 +40,8 @@ class Asking:
         Texts that pull each other.
     shared : array of shape (n_pairs,)
         What the answers of such two tell about each other, in nats.
+    stands_for : float
+        How many texts without an answer each of these stands for, where they are a part of a larger number.
     """
 
     words: sp.csr_array
@@ -48,6 +50,7 @@ class Asking:
     ends: IntArray
     shared: FloatArray
     allowed: BoolArray | None = None
+    stands_for: float = 1.0
 
 
 def label_precision(p: FloatArray) -> FloatArray:
@@ -127,7 +130,7 @@ class _ByWords:
         targets = free if free.size <= _TARGETS else rng.choice(free, _TARGETS, replace=False)
         given = np.flatnonzero(asking.given)
         given = given if given.size <= _LABELLED else rng.choice(given, _LABELLED, replace=False)
-        self._share = free.size / max(targets.size, 1)
+        self._share = asking.stands_for * free.size / max(targets.size, 1)
         self._own = rows[:, None] == targets
         words = asking.words
         self._words = words[rows]

@@ -18,6 +18,7 @@ from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
 from accord.workflows.collecting.mix import REASONS, TextMix
 from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of, trained
+from accord.workflows.looked_at import looked_at, part_of
 from accord.workflows.predict import check_match
 
 __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_texts"]
@@ -25,6 +26,7 @@ __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
 STRATEGIES = ("information", "uncertainty", "coverage", "random")
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
+_GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
 
 
@@ -120,7 +122,8 @@ def ask_texts(
         rows.append((key, way, propensity, told.get(str(key), np.nan), REASONS[way]))
     table = pd.DataFrame(rows, columns=["item_id", "strategy", "propensity", "gain", "why"])
     if model is not None and task.parts is not None:
-        table.insert(1, "aspect", task.parts(model, project, table["item_id"].tolist())["aspect"])
+        asked = table["item_id"].tolist()
+        table.insert(1, "aspect", task.parts(model, part_of(project, np.array(asked, dtype=object)), asked)["aspect"])
     return table
 
 
@@ -134,25 +137,37 @@ def informative_texts(
     *,
     open_: BoolArray | None = None,
     seed: int = 0,
+    least: int = 0,
 ) -> tuple[list[str], FloatArray]:
     """The texts that a strategy would ask about, best first, and their gains.
 
-    There are none where the strategy needs no model or has none.
+    There are none where the strategy needs no model or has none. Of very many texts a part is looked at, drawn at
+    random (:mod:`accord.workflows.looked_at`), and at least ``least``.
     """
     if model is None or task.beliefs is None or strategy not in ("information", "uncertainty"):
         return [], np.zeros(0)
-    beliefs = _in_order(task.beliefs(model, project), found.ids)
+    rng = np.random.default_rng(seed)
     open_ = ~found.given if open_ is None else open_
-    free = np.flatnonzero(open_)
+    lengths = [len(text) for text in found.texts]
+    rows = looked_at(project, found.ids, lengths, found.groups, open_, rng, least=max(3 * n, least))
+    part = project if rows is None else part_of(project, found.ids[rows])
+    rows = np.arange(len(found.ids)) if rows is None else rows
+    beliefs = _in_order(task.beliefs(model, part), found.ids[rows])
+    free = np.flatnonzero(open_[rows])
     wanted = min(n + 2, free.size)  # a draw is from the first three that are left
     if strategy == "uncertainty":
         order = free[np.argsort(-beliefs.uncertainty[free], kind="stable")[:wanted]]
-        return found.ids[order].tolist(), beliefs.uncertainty[order]
-    asking = Asking(
-        weighted_words(found.texts.tolist()), beliefs.precision, found.given, beliefs.ends, beliefs.shared, open_
-    )
-    rows, gains = pick_texts(asking, wanted, np.random.default_rng(seed))
-    return found.ids[rows].tolist(), gains
+        return found.ids[rows[order]].tolist(), beliefs.uncertainty[order]
+    others = np.setdiff1d(np.flatnonzero(found.given), rows)  # what was answered elsewhere is known too
+    if others.size > _GIVEN:
+        others = np.sort(rng.choice(others, _GIVEN, replace=False))
+    rows = np.concatenate([rows, others])
+    precision = np.concatenate([beliefs.precision, np.ones(others.size)])
+    words = weighted_words(found.texts[rows].tolist())
+    share = float((~found.given).sum() / max((~found.given[rows]).sum(), 1))
+    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, open_[rows], share)
+    chosen, gains = pick_texts(asking, wanted, rng)
+    return found.ids[rows[chosen]].tolist(), gains
 
 
 def _in_order(beliefs: Beliefs, ids: ObjectArray) -> Beliefs:

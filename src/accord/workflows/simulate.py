@@ -17,7 +17,7 @@ from accord.typing import Progress
 from accord.workflows.ask import STRATEGIES, ask_texts, askable
 from accord.workflows.kinds import task_of
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["Simulation", "replay", "simulate"]
 
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
@@ -99,24 +99,45 @@ def simulate(
         if not (rule := Number(1, whole=True)).allows(value):
             raise InputError(f"the setting {name!r} of a simulation must be {rule.describe()}; got {value!r}.")
     rest = {name: value for name, value in settings.items() if name not in own}
-    found = askable(project)
-    known = found.ids[found.given]
-    if len(known) < _FEWEST:
-        raise InputError(f"a simulation needs at least {_FEWEST} answered texts; this project has {len(known)}.")
-    truth = _truth(project)
     scores: dict[tuple[str, int], list[float]] = {}
     n_runs = own["seeds"] * len(strategies)
     for seed in range(own["seeds"]):
-        order = np.random.default_rng(seed).permutation(known)
-        n_test = int(_HELD_OUT * len(known))
         for place, strategy in enumerate(strategies):
             progress("replaying", seed * len(strategies) + place, n_runs)
-            replay = _Replay(project, truth, frozenset(order[:n_test]), order[n_test:], rest, seed)
-            for n, score in replay.run(strategy, own["n_labels"], own["batch"]).items():
+            curve = replay(project, strategy, split=seed, n_labels=own["n_labels"], batch=own["batch"], settings=rest)
+            for n, score in curve.items():
                 scores.setdefault((strategy, n), []).append(score)
     progress("replaying", n_runs, n_runs)
     metric = "distance" if project.kind == "aspects" else "accuracy"
     return Simulation(project.kind, metric, _table(scores, metric))
+
+
+def replay(
+    project: Project,
+    strategy: str,
+    *,
+    split: int,
+    seed: int = 0,
+    n_labels: int = 100,
+    batch: int = 10,
+    at: Sequence[int] = (),
+    settings: Mapping[str, Any] | None = None,
+) -> dict[int, float]:
+    """One learning curve: the score on the texts that ``split`` holds out, by the number of answers.
+
+    ``seed`` is that of the first answers, which are the same for all strategies, and of the draws. The model is
+    fitted after ``batch`` answers and then after batches that grow to half of what was asked; with ``at``, after these
+    numbers of answers alone. The score is the accuracy, or the mean distance of predicted from given ranks.
+    """
+    found = askable(project)
+    known = found.ids[found.given]
+    if len(known) < _FEWEST:
+        raise InputError(f"a simulation needs at least {_FEWEST} answered texts; this project has {len(known)}.")
+    order = np.random.default_rng(split).permutation(known)
+    n_test = int(_HELD_OUT * len(known))
+    pool = order[n_test:] if seed == 0 else np.random.default_rng([split, seed]).permutation(order[n_test:])
+    one = _Replay(project, _truth(project), frozenset(order[:n_test]), pool, settings or {}, split + 1_000 * seed)
+    return one.run(strategy, n_labels, batch, at)
 
 
 def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd.DataFrame:
@@ -151,7 +172,7 @@ class _Replay:
     settings: Mapping[str, Any]
     seed: int
 
-    def run(self, strategy: str, n_labels: int, batch: int) -> dict[int, float]:
+    def run(self, strategy: str, n_labels: int, batch: int, at: Sequence[int] = ()) -> dict[int, float]:
         """The score on the held-out texts after each number of answers."""
         asked, task = list(self.pool[:batch]), task_of(self.project.kind)
         reached: dict[int, float] = {}
@@ -164,7 +185,9 @@ class _Replay:
             reached[len(asked)] = self._score(task, model, part)
             left = [name for name in self.pool if name not in set(asked)]
             n = min(max(batch, len(asked) // 2), n_labels - len(asked), len(left))
-            n = min([n, *(c - len(asked) for c in _checkpoints(n_labels) if c > len(asked))])
+            if at:
+                n = min(max(at, default=0) - len(asked), len(left))
+            n = min([n, *(c - len(asked) for c in at or _checkpoints(n_labels) if c > len(asked))])
             if n <= 0:
                 return reached
             how = strategy if model is not None or strategy == "random" else "coverage"

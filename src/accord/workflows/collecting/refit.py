@@ -47,6 +47,7 @@ DEFAULT_MIX: Mapping[str, float] = {
 _FEWEST, _MOST = 120, 2_000
 # A model is trained from nothing, and its settings learnt anew, once there are half as many judgements again.
 _GROWTH = 1.5
+_LOOKED = 2_000  # texts that questions are chosen among; nobody waits for a refit
 _AT_ONCE = 2_000  # rows of results that are made at once
 
 
@@ -297,7 +298,7 @@ def _choose_texts(
     free = np.flatnonzero(found.counts == 0)
     free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31))
+    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31), least=_LOOKED)
     informative = [keys[name] for name in names]
     if not informative and model is not None and task.ask is not None:
         try:  # every text has its label: highlights remain
