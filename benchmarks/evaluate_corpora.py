@@ -1,12 +1,13 @@
 """Does ``accord evaluate`` say what the corpora's own test texts say?
 
-``python benchmarks/evaluate_corpora.py [threads] [aspects]`` draws training groups of a corpus, has them evaluated by
-cross-validation as any project is, and fits the same default to as many groups as one fold learns from, drawn again
-and again, to be scored on the corpus's own test groups, as ``accord reproduce`` does. The two figures answer the same
-question, so that their 95 % intervals should overlap. Needs the corpora ``cqa`` and ``multiaspect`` in ACCORD_DATA.
+``python benchmarks/evaluate_corpora.py [threads] [aspects] [--groups 150] [--draws 4]`` draws training groups of a
+corpus, has them evaluated by cross-validation as any project is, and fits the same default to as many groups as one
+fold learns from, drawn again and again, to be scored on the corpus's own test groups, as ``accord reproduce`` does.
+The two figures answer the same question, so that their 95 % intervals should overlap. Needs the corpora ``cqa`` and
+``multiaspect`` in ACCORD_DATA.
 """
 
-import sys
+import argparse
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,10 @@ import pandas as pd
 from accord.data.corpora import cqa, multiaspect
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.threads.paper.tables import binary
-from accord.workflows.evaluate import evaluate
+from accord.workflows.evaluate import ACCORD, evaluate
 from accord.workflows.kinds import task_of
 
-N_GROUPS, N_FOLDS, N_DRAWS, N_TEST = 150, 5, 4, 300
+N_FOLDS, N_TEST = 5, 300
 
 
 def quiet(what, done, total):
@@ -98,24 +99,31 @@ def drawn_again(values, groups, rng, n=1000):
     return np.quantile(means, [0.025, 0.975])
 
 
-def main(kinds):
+def main(kinds, n_groups, n_draws):
     for kind in kinds:
         rng = np.random.default_rng(0)
         n, project_of, score, metric = {"threads": threads, "aspects": aspects}[kind](rng)
-        found = evaluate(project_of(rng.permutation(n)[:N_GROUPS]), n_folds=N_FOLDS)
-        row = found.rows.query("method == @ACCORD and metric == @metric").iloc[0]
-        seen = N_GROUPS * (N_FOLDS - 1) // N_FOLDS
-        draws = [score(project_of(rng.permutation(n)[:seen])) for _ in range(N_DRAWS)]
+        found = evaluate(project_of(rng.permutation(n)[:n_groups]), n_folds=N_FOLDS)
+        row = found.rows[(found.rows["method"] == ACCORD) & (found.rows["metric"] == metric)].iloc[0]
+        seen = n_groups * (N_FOLDS - 1) // N_FOLDS
+        draws = [score(project_of(rng.permutation(n)[:seen])) for _ in range(n_draws)]
         values = np.array([own for own, _ in draws])
         low, high = drawn_again(values, draws[0][1], rng)
         overlap = row["low"] <= high and low <= row["high"]
         print(
             f"{kind}, {metric}: evaluate {row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f}), test groups "
-            f"{values.mean():.3f} ({low:.3f} to {high:.3f}) over {N_DRAWS} draws of {seen} groups: "
+            f"{values.mean():.3f} ({low:.3f} to {high:.3f}) over {n_draws} draws of {seen} groups: "
             f"{'they agree' if overlap else 'THEY DISAGREE'}",
             flush=True,
         )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["threads", "aspects"])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=["threads", "aspects"])
+    parser.add_argument("--groups", type=int, default=150, help="how many training groups are evaluated")
+    parser.add_argument(
+        "--draws", type=int, default=4, help="how often the training groups of one fold are drawn again"
+    )
+    sent = parser.parse_args()
+    main(sent.kinds, sent.groups, sent.draws)

@@ -1,6 +1,7 @@
 """Files that come in and go out: any known format, all or nothing, and nothing that bites."""
 
 import io
+import json
 import tempfile
 import zipfile
 from pathlib import Path
@@ -57,6 +58,28 @@ def packed(files):
 
 def look(client, *files, **form):
     return client.post("/api/uploads/look", data=form, files=[("file", file) for file in files])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "counts", "choice"),
+    [
+        ("google_forms_slogans.csv", "pairs", {"items": 5, "pair": 150, "people": 15}, {}),
+        ("raters_wide.csv", "aspects", {"items": 12, "score": 36, "people": 3}, {"doc": "id"}),
+        ("nested_comments.json", "threads", {"items": 120, "label": 108}, {"score": "ignore"}),
+        ("survey_with_notes_sheet.xlsx", "aspects", {"items": 12, "score": 24}, {}),
+    ],
+)
+def test_shapes_that_are_turned_into_rows_are_uploaded_as_they_are_imported(studio, name, kind, counts, choice):
+    """Also when somebody chooses what another column is."""
+    client = studio.client(studio.person())
+    content = (Path(__file__).parents[1] / "data" / "people" / name).read_bytes()
+    for chosen in ({}, choice):
+        seen = look(client, (name, content), map=json.dumps(chosen)).json()
+        assert seen["kind"] == kind
+        assert {what: n for what, n in seen["counts"].items() if what != "links"} == counts
+    made = upload(client, content, filename=name, kind=kind, map=json.dumps(choice))
+    assert made.status_code == 201, made.text
+    assert client.get(f"/api/projects/{made.json()['id']}/items").json()["total"] == counts["items"]
 
 
 def test_a_look_at_files_says_what_they_are_and_why_and_stores_nothing(studio):

@@ -63,7 +63,8 @@ def test_given_labels_are_kept(saved):
 
 def test_an_explanation_names_feature_groups_and_the_other_comments(saved):
     table = explain(saved, project(), "q0c1")
-    assert {"q0c2", "q0c3", "similarity", "comment", "thread", "words"} <= set(table["reason"])
+    groups = {"likeness to the question", "place and people in the thread", "its words as a whole"}
+    assert {"q0c2", "q0c3", "signs in the comment: length, links, thanks", *groups} <= set(table["reason"])
     assert {"shop", "doha", "hello", "friend", "lol", "idea", "market"} & set(table["reason"])
     assert (np.diff(table["effect"].abs()) <= 1e-12).all()
     # The effects speak for the label that is predicted, whichever it is.

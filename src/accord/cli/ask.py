@@ -55,5 +55,8 @@ def ask(
         print_json({"kind": opened.kind, "rows": records(table), **left})
         return
     print_table(table, title="Ask next")
+    if "gain" in table:
+        told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
+        typer.echo(f"gain: how much an answer is expected to tell{told}.")
     for sentence in [] if found is None else [found.sentence, *notes]:
         typer.echo(sentence)

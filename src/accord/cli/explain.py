@@ -9,6 +9,11 @@ from accord.cli.frame import Json, command_app, opened_project, print_json, prin
 
 app = command_app()
 _MOST_REASONS = 15
+_EFFECT = "An effect above 0 speaks for this answer, one below 0 against it."
+_EFFECTS = {
+    "pairs": "An effect above 0 raises the score of the text, one below 0 lowers it.",
+    "aspects": "An effect is how many ranks a reason adds to the score of its aspect, or takes away if it is below 0.",
+}
 
 
 @app.command()
@@ -31,5 +36,6 @@ def explain(
         print_table(
             table.head(_MOST_REASONS), title=f"Why {item} is judged {'so' if label is None else repr(str(label))}"
         )
+        typer.echo(_EFFECTS.get(saved.kind, _EFFECT))
         if len(table) > _MOST_REASONS:
             typer.echo(f"Not shown: {len(table) - _MOST_REASONS:,} weaker reasons. See all with --json.")

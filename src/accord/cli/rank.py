@@ -124,7 +124,7 @@ def rank(
                 beside.table, title=f"Ranking by Bradley–Terry with and without {control} taken out, in log odds"
             )
             print_table(beside.coefficients, title="What one unit more adds, in log odds, with 90 % intervals")
-        for sentence in stability_sentences(state):
+        for sentence in stability_sentences(state, len(rankings)):
             typer.echo(sentence)
         if report is not None:
             typer.echo(f"The report is in {report}.")

@@ -23,6 +23,19 @@ from accord.typing import FloatArray, ObjectArray, Progress
 __all__ = ["TASK", "beliefs", "explain", "predict", "predict_threads", "prediction_table", "train"]
 
 
+# What the groups of features are about, in words; see docs/threads.md.
+_GROUPS = {
+    "comment": "signs in the comment: length, links, thanks",
+    "style": "the way it is written",
+    "words": "its words as a whole",
+    "similarity": "likeness to the question",
+    "vector": "likeness to the question in meaning",
+    "thread": "place and people in the thread",
+    "category": "category of the question",
+    "bias": "how common the answer is",
+}
+
+
 def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> ThreadClassifier:
     """Fit a thread classifier on the labelled comments; threads without any label are left out."""
     model = configured(ThreadClassifier, settings)
@@ -82,6 +95,8 @@ def explain(model: ThreadClassifier, project: Project, item_id: str) -> pd.DataF
     known[one.comment_ids == item_id] = None
     label = model.predict(one, known=known)[one.comment_ids == item_id][0]
     table = model.explain(one, target=item_id, label=label, known=known)[["reason", "effect", "kind"]]
+    own = table["kind"] == "evidence"
+    table["reason"] = table["reason"].where(~own, table["reason"].map(_GROUPS).fillna(table["reason"]))
     table.attrs["label"] = str(label)
     return table
 

@@ -288,8 +288,8 @@ def parse_top(text: str) -> int:
     return int(number)
 
 
-def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
-    """How settled rankings are, in sentences; figures that are not known are left out."""
+def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int | None = None) -> list[str]:
+    """How settled the rankings of some questions are, in sentences; figures that are not known are left out."""
     figures = asdict(state) if isinstance(state, Stability) else dict(state)
     if figures.get("settled") is None:
         return []
@@ -300,10 +300,10 @@ def stability_sentences(state: Stability | Mapping[str, Any]) -> list[str]:
     ]
     if figures.get("p_top") is None:
         return sentences
-    first = "text of each is its best" if top == 1 else f"{top} texts of each are its best {top}"
-    who = f"Over all questions together, the first {first}"
+    who = "the first text is the best" if top == 1 else f"the first {top} texts are the best {top}"
+    where = "" if n_questions == 1 else f" in all {'' if n_questions is None else f'{n_questions:,} '}questions at once"
     sure = 100 * float(figures.get("sure") or 0.95)
-    sentences.append(f"{who} with a probability of {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
+    sentences.append(f"The probability that {who}{where} is {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
     left = figures.get("votes_left")
     if figures.get("reached"):
         sentences.append("That is reached: asking may stop.")

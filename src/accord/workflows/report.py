@@ -43,7 +43,7 @@ def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str 
         project,
         title=title,
         sections=[_section(ranking) for ranking in rankings],
-        stability=stability_sentences(rankings[0].stability) if rankings else [],
+        stability=stability_sentences(rankings[0].stability, len(rankings)) if rankings else [],
         judges=rankings[0].learnt.judges.to_dict("records") if rankings else [],
         slopes=rankings[0].learnt.sentences if rankings else [],
         facts={
