@@ -1,4 +1,4 @@
-"""Do the intervals of ``accord estimate`` hold? Projects with known truth, biased judges and questions chosen by answers.
+"""Do the intervals of ``accord estimate`` hold? Known truth, biased judges, and questions chosen by earlier answers.
 
 Of a share of labels, a mean of scores and a difference of two ranks: how often the 95 % interval holds the truth, the
 same of people alone, and how wide the interval is, measured by that of people alone. Two judges with one bias answer

@@ -1,7 +1,9 @@
 """Rankings of people and judges: judges help, and never drag the ranking away from people."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 from scipy.stats import spearmanr
 from sklearn.base import clone
 
@@ -9,7 +11,8 @@ from accord import AnchoredRanker
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.errors import InputError
-from accord.pairs.style import covariates_of, known_covariates, text_numbers
+from accord.pairs.judges import _without_copies
+from accord.pairs.style import covariates_of, known_covariates, text_numbers, told_apart
 from synthetic.judges import judged_votes
 
 
@@ -89,6 +92,10 @@ def test_people_are_missed_and_bad_input_is_refused_in_one_sentence():
         )
     with pytest.raises(InputError, match=r"no column 'meta\.y'"):
         fitted(problem, covariates=["meta.y"])
+    with pytest.raises(InputError, match=r"'meta\.same' is the same in both texts of every vote"):
+        told_apart(covariates_of(Comparisons(Items(["a", "b"], meta={"same": [2, 2]}), [0], [1], [1.0]), ["meta.same"]))
+    with pytest.raises(InputError, match=r"meta\.x of 'b' is 1e\+300"):
+        text_numbers(Items(["a", "b"], meta={"x": [1.0, 1e300]}), "meta.x")
     with pytest.raises(InputError, match="a covariate is one of"):
         covariates_of(Comparisons(Items(["a", "b"], texts=["x", "y"]), [0], [1], [1.0]), ["colour"])
     with pytest.raises(InputError, match="whole votes; vote 1"):
@@ -104,3 +111,53 @@ def test_covariates_are_read_off_the_texts():
     votes = Comparisons(items, [0, 0], [1, 2], [1.0, 0.0], [0, 1], ["judge", "ada"])
     assert covariates_of(votes, ["family"], {"judge": "n"}).values.tolist() == [[-1.0], [0.0]]
     assert known_covariates(votes, {"judge": "n"}) == ("length", "lists", "markdown", "family")
+
+
+def read(table):
+    X, y = table[["left", "right"]], table["value"]
+    return Comparisons.from_xy(X, y, annotator=table["annotator_id"], shown_left=table["shown_left_id"])
+
+
+def test_a_judge_that_copies_another_adds_nothing():
+    table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
+    copied = table[table["annotator_id"] == "judge-1"].assign(annotator_id="judge-2")
+    families = {"judge-1": "a", "judge-2": "b"}
+    votes, (note,) = _without_copies(read(pd.concat([table, copied])), families)
+    assert "judge-2 gives the answer of judge-1 to every one of" in note
+    assert_frame_equal(votes.to_table(), read(table).to_table())
+    assert "judge-2" not in set(votes.annotators)
+    swapped = copied.rename(columns={"left": "right", "right": "left"}).assign(value=1.0 - copied["value"])
+    assert _without_copies(read(pd.concat([table, swapped])), families)[0].n_votes == len(table)
+    other = copied.assign(value=np.where(np.arange(len(copied)) == 3, 1.0 - copied["value"], copied["value"]))
+    votes, notes = _without_copies(read(pd.concat([table, other])), families)
+    assert notes == []
+    assert votes.n_votes == len(table) + len(copied)
+    assert _without_copies(read(pd.concat([table, copied])), {"judge-1": "a"})[1] == []  # a person may agree
+
+
+def test_the_same_answers_again_count_once_unless_a_judge_ever_changes_its_mind():
+    table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
+    judged = table[table["annotator_id"] == "judge-1"].drop_duplicates(["left", "right"])
+    people = table[table["annotator_id"] != "judge-1"]
+    votes, (note,) = _without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
+    assert "always answered alike" in note
+    assert votes.n_votes == len(people) + len(judged)
+    changed = judged.assign(value=np.where(np.arange(len(judged)) == 0, 1.0 - judged["value"], judged["value"]))
+    votes, notes = _without_copies(read(pd.concat([people, judged, changed])), {"judge-1": "a"})
+    assert notes == []
+    assert votes.n_votes == len(people) + 2 * len(judged)
+
+
+def test_judges_that_tell_nothing_are_named():
+    problem = judged_votes(n_items=10, n_people=60, n_judged=40, n_judges=1)
+    X, y = problem.votes.xy()
+    who = problem.votes.to_table()["annotator_id"]
+    own = (who == "judge-1").to_numpy()
+    settings = {"annotator": who, "judges": problem.judges, "items": problem.votes.items}
+    with pytest.warns(UserWarning, match="every vote of judge-1 is a draw"):
+        AnchoredRanker(covariates=[], n_draws=400).fit(X, np.where(own, 0.5, y), **settings)
+    apart = pd.DataFrame({"left": np.where(own, "a", X["left"]), "right": np.where(own, "b", X["right"])})
+    items = Items([*problem.votes.items.ids, "a", "b"])
+    with pytest.warns(UserWarning, match="judge-1 and people voted on no text in common"):
+        ranker = AnchoredRanker(covariates=[], n_draws=400).fit(apart, y, **{**settings, "items": items})
+    assert not ranker.judges_["used"].any()

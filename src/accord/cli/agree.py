@@ -22,7 +22,7 @@ def agree(
 ) -> None:
     """Say how much people agree, beyond chance, with 95 % intervals."""
     from accord.workflows.agree import agree as run
-    from accord.workflows.judged import judged
+    from accord.workflows.judged import judge_names, judged, people_only
     from accord.workflows.projects import open_project
 
     opened = open_project(project)
@@ -40,6 +40,8 @@ def agree(
         ]  # fmt: skip
         print_json({"kind": opened.kind, "agreement": about, **({"judges": measured} if measured else {})})
         return
+    if judge_names(opened) and not len(people_only(opened, may_be_none=True).answered()):
+        typer.echo("No person answered: these are figures of judges among themselves.")
     for one in found:
         if not one.n_shared:
             typer.echo(f"{one.what}: nobody judged what another person judged, so that agreement is not known.")
@@ -112,4 +114,4 @@ def _people(people: "pd.DataFrame") -> "pd.DataFrame":
 def _figure(value: float, low: float, high: float) -> str:
     if value != value:
         return "–"
-    return f"{value:.2f}" if low != low else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f} [not known]" if low != low else f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +22,7 @@ from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_se
 from accord.pairs.anchored import AnchoredDraws, JudgedVotes, draw_anchored
 from accord.pairs.ranking import rank_columns
 from accord.pairs.stability import GroupState, Stability, stability
-from accord.pairs.style import COVARIATES, Covariates, covariates_of, known_covariates
+from accord.pairs.style import COVARIATES, Covariates, covariates_of, known_covariates, told_apart
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["AnchoredRanker", "slope_sentence"]
@@ -29,6 +30,9 @@ __all__ = ["AnchoredRanker", "slope_sentence"]
 _LEVEL = 0.9
 _FEWEST_DRAWS = 50  # independent draws that a quantile of 90 % needs
 _LEAST_VOTES, _LEAST_PEOPLE = 5, 3  # from which people's rates of random answers are learnt
+# Answers from which two judges that never differ are taken for copies, and one that never changes for a machine
+# without chance: honest votes agree that often by chance only where every pair is easy.
+_LEAST_ALIKE = 30
 # A judge is used if at least half of what it sees in texts is what people prefer, with this probability.
 _VALID, _SURE = 0.5, 0.9
 
@@ -142,11 +146,13 @@ class AnchoredRanker(BaseEstimator):
         if not votes.n_votes:
             raise InputError("fitting needs at least one vote; there is none.")
         votes = _repeated(votes)
+        families = _families(judges, votes)
+        votes, notes = _without_copies(votes, families)
+        families = _families(judges, votes)
         self.items_, self._comparisons = votes.items, votes
         votes = arranged(votes)
-        families = _families(judges, votes)
         self.covariates_ = self._names(votes, families)
-        covariates = covariates_of(votes, self.covariates_, families)
+        covariates = told_apart(covariates_of(votes, self.covariates_, families))
         self._units = covariates.units
         record, self._people, self._judges = _record(votes, families, covariates)
         self._families = [families[name] for name in self._judges]
@@ -160,6 +166,8 @@ class AnchoredRanker(BaseEstimator):
         self.draws_ = replace(
             self.draws_, scores=self.draws_.scores[:, place], utilities=self.draws_.utilities[:, place]
         )
+        for note in (*notes, *_odd_judges(record, self._judges)):
+            warnings.warn(note, UserWarning, stacklevel=2)
         self._warn(record)
         return self
 
@@ -450,6 +458,80 @@ def _families(judges: Any, votes: Comparisons) -> dict[str, str]:
     }
     voted = set() if votes.annotators is None else set(votes.annotators)
     return {name: kin for name, kin in named.items() if name in voted}
+
+
+def _without_copies(votes: Comparisons, families: Mapping[str, str]) -> tuple[Comparisons, list[str]]:
+    """The votes without those that only repeat other votes of judges, and what was left out in words.
+
+    Votes are taken to be independent given what a judge sees. A judge that gives the very answers of another adds
+    nothing, and neither does the same answer of a judge to the same question again if it never changes its mind.
+    """
+    if votes.annotators is None or votes.annotator is None or not families:
+        return votes, []
+    judge = np.array([str(name) in families for name in votes.annotators] + [False])[votes.annotator]
+    swap = votes.left > votes.right
+    frame = pd.DataFrame({
+        "row": np.arange(votes.n_votes), "who": votes.annotator,
+        "pair": np.where(swap, votes.right, votes.left) * votes.items.n_items + np.where(swap, votes.left, votes.right),
+        "side": 0 if votes.shown is None else np.where(swap, -votes.shown, votes.shown),
+        "value": np.where(swap, 1.0 - votes.value, votes.value),
+    })[judge]  # fmt: skip
+    dropped, notes = [], []
+    repeats = frame.groupby(["who", "pair", "side"])["value"].agg(["size", "nunique"]).reset_index()
+    for who, own in repeats.groupby("who"):
+        n = int((own["size"] - 1).sum())
+        if n >= _LEAST_ALIKE and (own["nunique"] == 1).all():
+            mine = frame[frame["who"] == who]
+            dropped.append(mine.loc[mine.duplicated(["pair", "side"]), "row"].to_numpy())
+            notes.append(
+                f"{votes.annotators[who]} was asked {n:,} times again and always answered alike: each of its answers "
+                "counts once."
+            )
+    said = frame.groupby(["who", "pair"], as_index=False)["value"].mean()
+    answer = said.groupby(["pair", "value"]).ngroup().to_numpy()
+    codes, names = pd.factorize(said["who"], sort=True)
+    ones = np.ones(len(said))
+    alike = csr_array((ones, (codes, answer)), shape=(names.size, answer.max(initial=0) + 1))
+    asked = csr_array((ones, (codes, pd.factorize(said["pair"])[0])))
+    shared = (asked @ asked.T).tocoo()
+    same = (alike @ alike.T).tocsr()
+    copies: set[int] = set()
+    for one, other, n in sorted(zip(shared.row.tolist(), shared.col.tolist(), shared.data.tolist(), strict=True)):
+        if one < other and not {one, other} & copies and n >= _LEAST_ALIKE and same[one, other] == n:
+            first, second = (one, other) if (codes == one).sum() >= (codes == other).sum() else (other, one)
+            copies.add(second)
+            rows = frame[(frame["who"] == names[second])]
+            shares = set(said.loc[codes == first, "pair"])
+            dropped.append(rows.loc[rows["pair"].isin(shares), "row"].to_numpy())
+            notes.append(
+                f"{votes.annotators[names[second]]} gives the answer of {votes.annotators[names[first]]} to every one "
+                f"of {int(n):,} pairs that both judged: these answers count once."
+            )
+    if not dropped:
+        return votes, []
+    left = votes.subset(np.setdiff1d(np.arange(votes.n_votes), np.concatenate(dropped)))
+    table = left.to_table()  # anew, so that a judge of whom nothing is left is no annotator
+    again = Comparisons.from_xy(
+        *left.xy(), left.items, annotator=table["annotator_id"], shown_left=table.get("shown_left_id")
+    )
+    return again, notes
+
+
+def _odd_judges(record: JudgedVotes, judges: Sequence[str]) -> list[str]:
+    """Judges of which next to nothing can be learnt, in words."""
+    by_people = np.zeros(record.n_items, dtype=bool)
+    by_people[record.left[record.voter == 0]] = by_people[record.right[record.voter == 0]] = True
+    notes = []
+    for place, name in enumerate(judges):
+        rows = record.voter == 1 + place
+        if (record.value[rows] == 0.5).all():
+            notes.append(f"every vote of {name} is a draw, which tells nothing about the order of the texts.")
+        elif by_people.any() and not (by_people[record.left[rows]] | by_people[record.right[rows]]).any():
+            notes.append(
+                f"{name} and people voted on no text in common, so that nothing ties it to people. Ask people about "
+                "some of its texts."
+            )
+    return notes
 
 
 def _without(record: JudgedVotes, judges: BoolArray) -> JudgedVotes:

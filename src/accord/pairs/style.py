@@ -18,7 +18,9 @@ from accord.data.pairs import Comparisons
 from accord.errors import InputError
 from accord.typing import FloatArray
 
-__all__ = ["COVARIATES", "Covariates", "covariates_of", "known_covariates", "text_numbers"]
+__all__ = ["COVARIATES", "Covariates", "covariates_of", "known_covariates", "text_numbers", "told_apart"]
+
+_LARGEST = 1e100  # whose square is a number
 
 _LISTED = re.compile(r"^[ \t]{0,9}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 _MARKS = (
@@ -51,10 +53,13 @@ def text_numbers(items: Items, name: str) -> FloatArray:
             known = ", ".join(key if key.startswith("meta.") else f"meta.{key}" for key in items.meta) or "none"
             raise InputError(f"there is no column {name!r} of the texts to control for; there are: {known}.")
         found = pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64)
-        if not np.isfinite(found).all():
-            row = int(np.argmin(np.isfinite(found)))
+        usable = np.abs(found) < _LARGEST  # False of NaN
+        if not usable.all():
+            row = int(np.argmin(usable))
+            value = repr(column[row]) if isinstance(column[row], str) else str(column[row])
             raise InputError(
-                f"a covariate is a number of every text; {name} of {items.ids[row]!r} is {column[row]!r}. Correct it."
+                f"a covariate is a number of every text, below {_LARGEST:g}; {name} of {items.ids[row]!r} is "
+                f"{value}. Correct it."
             )
         return found
     if items.texts is None:
@@ -104,6 +109,17 @@ def known_covariates(votes: Comparisons, families: Mapping[str, str]) -> tuple[s
         able.append("family")
     found = covariates_of(votes, able, families)
     return tuple(name for name, column in zip(found.names, found.values.T, strict=True) if np.any(column != 0.0))
+
+
+def told_apart(covariates: Covariates) -> Covariates:
+    """The covariates, refused if one of them never differs between the two texts of a vote."""
+    for name, column in zip(covariates.names, covariates.values.T, strict=True):
+        if not np.any(column != 0.0):
+            raise InputError(
+                f"a covariate has to differ between texts; {name!r} is the same in both texts of every vote, so that "
+                "nothing can be learnt of it. Leave it out."
+            )
+    return covariates
 
 
 def covariates_of(votes: Comparisons, names: Sequence[str], families: Mapping[str, str] | None = None) -> Covariates:

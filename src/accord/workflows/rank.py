@@ -17,6 +17,7 @@ from accord.pairs.bradley_terry import BradleyTerryRanker
 from accord.pairs.controlled import ControlledRanker
 from accord.pairs.judges import AnchoredRanker, slope_sentence
 from accord.pairs.stability import GroupState, Stability, stability
+from accord.pairs.style import covariates_of, told_apart
 from accord.pairs.task import people_votes
 from accord.store.models import SavedModel
 from accord.typing import Progress
@@ -49,8 +50,16 @@ class Learnt:
 
     @property
     def sentences(self) -> list[str]:
-        """The slopes in words."""
-        return [slope_sentence(*row) for row in self.slopes.itertuples(index=False, name=None)]
+        """Which judges are not used, and the slopes in words."""
+        unused = [] if self.judges.empty else list(self.judges.loc[~self.judges["used"].astype(bool), "annotator"])
+        return [
+            *(
+                f"{name} is not used for the scores: the votes do not show that most of what it sees in texts is what "
+                "people prefer."
+                for name in unused
+            ),
+            *(slope_sentence(*row) for row in self.slopes.itertuples(index=False, name=None)),
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +272,7 @@ def control(project: Project, covariates: Sequence[str]) -> Controlled:
     votes = people_votes(project)
     if not votes.n_votes:
         raise InputError(_NO_VOTES)
+    told_apart(covariates_of(votes, covariates))
     tables, coefficients = [], []
     for name, rows in _groups(votes).items():
         inside = votes.subset(rows)
