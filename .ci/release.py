@@ -39,6 +39,12 @@ def notes(release: str) -> str:
     return section[1].strip() + "\n"
 
 
+def unreleased() -> int:
+    """How many entries of the changelog belong to no release yet, and so are not in the notes."""
+    section = re.search(r"^## \[Unreleased\]\n(.*?)(?=^## \[)", read("CHANGELOG.md"), re.MULTILINE | re.DOTALL)
+    return 0 if section is None else len(re.findall(r"^- ", section[1], re.MULTILINE))
+
+
 def check_files(wheel: Path, source: Path) -> None:
     """Every file of the package that is in the repository is in the wheel, and the source package has the tests."""
     said = subprocess.run(["git", "ls-files", "src/accord"], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -76,6 +82,8 @@ def main() -> None:
     (DIST / "NOTES.md").write_text(notes(release), encoding="utf-8")
     print(f"{wheel.name} and {source.name} are whole; the wheel installs and ranks the example.")
     print("The notes are in dist/NOTES.md. What is left to do:")
+    if n := unreleased():
+        print(f"  name the version: {n} entries under [Unreleased] in CHANGELOG.md are not in the notes")
     print(f"  git tag --annotate v{release} --file dist/NOTES.md --cleanup=verbatim && git push origin v{release}")
     print(f"  twine upload dist/{NAME}-{release}*")
 

@@ -67,7 +67,8 @@ def write(results: dict) -> None:
         ]
         lines += ["| task | ours | peer | peer's time | ratio | note |", "|---|---:|---|---:|---:|---|"]
         for row in part["rows"]:
-            cells = (row["name"], _time(row["ours_s"]), _peer(row), _time(row["peer_s"]), _ratio(row), row["note"])
+            note = "; ".join(filter(None, (row["note"], f"measured {row['date']}" if "date" in row else "")))
+            cells = (row["name"], _time(row["ours_s"]), _peer(row), _time(row["peer_s"]), _ratio(row), note)
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     lines += ["## Picture of growth", ""]

@@ -2,11 +2,13 @@
 
     python benchmarks/run.py                      every benchmark, three runs each
     python benchmarks/run.py engines --runs 1     some of them
+    python benchmarks/run.py pairs --runs 1 --add one more run of it, beside those that are stored
     python benchmarks/run.py --peers              with peers that get an environment of their own (torch, JAX, igraph)
     python benchmarks/run.py --page               only write the page again
 
 A benchmark is a file of this folder with a function ``run()`` that returns rows ``name, peer, ours_s, peer_s, ratio,
-note``. Each run is a process of its own. What was not measured this time keeps its rows, with machine and date.
+note``. Each run is a process of its own, and is stored when it ends. What was not measured this time keeps its rows,
+with machine and date; so do the peers of ``--peers`` where the same benchmark is run again without them.
 """
 
 import argparse
@@ -26,6 +28,8 @@ from statistics import median
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results.json"
 COLUMNS = ("name", "peer", "ours_s", "peer_s", "ratio", "note")
+TIMES = ("ours_s", "peer_s", "ratio")
+APART = ("PGMax", "igraph", "BoTorch", "GPyTorch")  # peers that ``--peers`` runs
 PACKAGES = (
     "numpy",
     "scipy",
@@ -66,21 +70,53 @@ def _plain(value):
 
 
 def joined(runs: list[list[dict]]) -> list[dict]:
-    """One row a comparison: medians over the runs, and the least and largest ratio."""
+    """One row a comparison: medians over the runs, the least and largest ratio, and what each run measured."""
     by_key: dict[tuple, list[dict]] = {}
     for rows in runs:
         for row in rows:
             by_key.setdefault((row["name"], row["peer"]), []).append(row)
     joint = []
     for same in by_key.values():
-        row = dict(same[-1])
-        for column in ("ours_s", "peer_s", "ratio"):
+        row = {column: same[-1][column] for column in COLUMNS}
+        for column in TIMES:
             values = [one[column] for one in same if one[column] is not None]
             row[column] = median(values) if values else None
-        ratios = [one["ratio"] for one in same if one["ratio"] is not None]
-        row["ratios"] = sorted(ratios)
+        row["ratios"] = sorted(one["ratio"] for one in same if one["ratio"] is not None)
+        row["runs"] = [[one[column] for column in TIMES] for one in same]
         joint.append(row)
     return joint
+
+
+def stored_runs(rows: list[dict]) -> list[list[dict]]:
+    """The runs behind joined rows, to which another can be added."""
+    rows = [row for row in rows if "date" not in row]  # those of earlier days stay apart
+    most = max((len(row.get("runs", ())) for row in rows), default=0)
+    return [
+        [row | dict(zip(TIMES, row["runs"][k], strict=True)) for row in rows if k < len(row.get("runs", ()))]
+        for k in range(most)
+    ]
+
+
+def with_peers_apart(rows: list[dict], before: dict) -> list[dict]:
+    """Rows, and those of peers in environments of their own that were measured before and not now.
+
+    A row that only says that such a peer was not run gives way to one where it was.
+    """
+    now = {(row["name"], row["peer"]) for row in rows if row["peer_s"] is not None}
+    old = [
+        row | {"date": row.get("date", before["date"])}
+        for row in before.get("rows", ())
+        if row["peer"].startswith(APART) and row["peer_s"] is not None and (row["name"], row["peer"]) not in now
+    ]
+    found = [*rows, *old]
+    measured = {(row["name"], row["peer"]) for row in found if row["peer_s"] is not None}
+    names = {name for name, peer in measured if peer.startswith(APART)}
+    return [
+        row
+        for row in found
+        if row["peer_s"] is not None
+        or not ((row["name"], row["peer"]) in measured or (row["peer"] in ("", "none") and row["name"] in names))
+    ]
 
 
 def machine() -> dict[str, str]:
@@ -105,6 +141,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="benchmarks; by default all of them")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--add", action="store_true", help="keep the runs that are stored, and add to them")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--page", action="store_true", help="only write the page")
     parser.add_argument("--rows", metavar="FILE", help=argparse.SUPPRESS)
@@ -115,7 +152,8 @@ def main() -> int:
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     failed = []
     for name in [] if options.page else options.names or benchmarks():
-        runs = []
+        before = results.get(name, {})
+        runs = stored_runs(before.get("rows", [])) if options.add else []
         for _ in range(options.runs):
             part = FOLDER / f".{name}.json"
             command = [sys.executable, __file__, name, "--rows", str(part), *(["--peers"] if options.peers else [])]
@@ -124,14 +162,15 @@ def main() -> int:
                 break
             runs.append(json.loads(part.read_text(encoding="utf-8")))
             part.unlink()
-        if len(runs) == options.runs:
             date = datetime.now(UTC).strftime("%Y-%m-%d")
-            results[name] = {"date": date, "runs": len(runs), **machine(), "rows": joined(runs)}
-            for row in results[name]["rows"]:
-                ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}×"
-                print(f"{name}: {row['name']} against {row['peer'] or 'nothing'}: {ratio}", flush=True)
+            rows = with_peers_apart(joined(runs), before)
+            results[name] = {"date": date, "runs": len(runs), **machine(), "rows": rows}
             text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
             RESULTS.write_text(text + "\n", encoding="utf-8")
+            print(f"{name}: run {len(runs)} is stored", flush=True)
+        for row in results.get(name, {}).get("rows", ()) if name not in failed else ():
+            ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}×"
+            print(f"{name}: {row['name']} against {row['peer'] or 'nothing'}: {ratio}", flush=True)
     sys.path.insert(0, str(FOLDER))
     import_module("page").write(results)
     if failed:

@@ -16,11 +16,11 @@ release = version = __version__
 extensions = [
     "myst_parser",
     "run_commands",
+    "mathml",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -32,6 +32,8 @@ html_title = f"Accord {__version__}"
 html_static_path = ["_static"]
 html_css_files = ["accord.css"]
 html_show_sourcelink = False
+html_math_renderer = "mathml"
+highlight_language = "text"  # a block without a language is a command or a table, not Python
 pygments_style, pygments_dark_style = "default", "monokai"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -79,6 +81,7 @@ sphinx_gallery_conf = {
     "doc_module": ("accord",),
     "backreferences_dir": None,
     "default_thumb_file": None,
+    "ignore_repr_types": r"matplotlib|list|tuple",  # what drawing returns says nothing
     "write_computation_times": True,
     "matplotlib_animations": False,
     "reset_modules": ("matplotlib", "gallery_order.plain_pictures"),

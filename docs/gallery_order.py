@@ -6,8 +6,8 @@ from typing import Any
 # In the order in which somebody learns; what is not named comes last, by name.
 ORDER = (
     "plot_pairs", "plot_threads", "plot_aspects", "plot_links", "plot_rationales",
-    "plot_asking", "plot_stopping", "plot_voters", "plot_agreement", "plot_evaluation", "plot_partly_labelled",
-    "plot_own_vectors", "plot_parquet", "plot_own_engine", "plot_own_format",
+    "plot_asking", "plot_stopping", "plot_voters", "plot_judges", "plot_agreement", "plot_evaluation",
+    "plot_partly_labelled", "plot_own_vectors", "plot_parquet", "plot_own_engine", "plot_own_format",
 )  # fmt: skip
 
 

@@ -98,6 +98,14 @@ def test_an_undefined_name_is_found():
     assert run_snippets.undefined_names("from a import b\nfor c in b: print(c, d)") == {"d"}
 
 
+def test_every_formula_can_be_drawn_without_a_network():
+    formulas = [
+        found for page in PAGES for found in re.findall(r"\$\$(.+?)\$\$", page.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    assert len(formulas) >= 6
+    assert all(module_of("mathml").markup(formula, block=True).startswith("<math") for formula in formulas)
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_the_snippets_of_a_page_run(name):
     run_snippets.run_page(DOCS / f"{name}.md")
@@ -178,6 +186,7 @@ def test_the_table_of_examples_has_their_sizes():
     threads = sizes["cafe-threads"].threads()
     expected = {
         "arguments": [sizes["arguments"].counts["items"], sizes["arguments"].counts["judgements"]],
+        "answers": [sizes["answers"].counts["items"]],
         "cafe-threads": [threads.n_threads, threads.n_comments],
         "cafe-reviews": [sizes["cafe-reviews"].counts["items"]],
         "cafe-statements": [sizes["cafe-statements"].counts["items"], sizes["cafe-statements"].counts["links"]],

@@ -2,9 +2,10 @@
 Stopping: how many more votes?
 ==============================
 
-More votes are always better, and never free. ``stability`` says how probable it is that the texts now on top are really the best, and
-forecasts how many votes are missing. A probability that takes all votes into account stays right however often one looks, so one may
-look after every vote and stop when it is high enough.
+More votes are always better, and never free. ``stability`` says how probable it is that the texts now on top are really the best. A
+probability that takes all votes into account stays right however often one looks, so one may look after every vote and stop when it is
+high enough. How many votes that will take nobody knows beforehand: the forecast below has an interval that spans several hundred votes,
+which is why commands and pages do not print it.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +32,8 @@ for n in looks:
     states.append(ranker.stability(top=3, sure=0.95))
     now = states[-1]
     print(
-        f"{n:4} votes: the first three are the best three with {now.p_top:.0%}; stop: {now.reached}; votes missing: {now.votes_left}"
+        f"{n:4} votes: the first three are the best three with {now.p_top:.0%}; stop: {now.reached}; "
+        f"forecast of votes missing: {now.votes_left} ({now.votes_low} to {now.votes_high})"
     )
 
 # %%

@@ -74,12 +74,13 @@ print(reasons[reasons["kind"] == "term"].round(2).to_string(index=False))
 
 from accord import Items
 
-new = Items(
-    ["new"],
-    texts=["Try it for one summer and count: shops, buses, noise. Then decide with figures."],
-    groups=[question],
+new = "Try it for one summer and count: shops, buses, noise. Then decide with figures."
+together = Items([*arguments.ids, "new"], texts=[*arguments.texts, new], groups=[question] * (arguments.n_items + 1))
+row = ranker.rank(together).set_index("item_id").loc["new"]
+print(
+    f"The new argument: score {row['score']:+.2f}, with a probability of 90 % between {row['low']:+.2f} and {row['high']:+.2f},"
 )
-print(f"score of the new argument: {ranker.score_items(new)[0]:+.2f}")
+print(f"on place {row['rank_low']} to {row['rank_high']} of {together.n_items}.")
 
 # %%
 # Next: :ref:`what to ask next <sphx_glr_gallery_tasks_plot_asking.py>`, :ref:`when to stop

@@ -29,7 +29,7 @@ def open_example(name: str) -> Project:
     Parameters
     ----------
     name : str
-        ``arguments``, ``cafe-threads``, ``cafe-reviews``, ``cafe-statements`` or ``cafe-notes``.
+        ``arguments``, ``answers``, ``cafe-threads``, ``cafe-reviews``, ``cafe-statements`` or ``cafe-notes``.
 
     Returns
     -------
