@@ -89,3 +89,16 @@ def test_weak_links_with_few_labels_give_no_certainty(seed):
     loss = -np.log(found.nodes[np.arange(12, n), y[12:]]).mean()
     assert loss < np.log(5.0) + 0.05
     assert found.convergence.residual < 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beliefs_settle_where_some_nodes_have_many_links(seed):
+    rng, n = np.random.default_rng(seed), 300
+    y = (rng.random(n) < 0.6).astype(int)
+    theta = np.minimum(rng.pareto(2.5, n) + 0.3, 6.0)
+    rate = np.outer(theta, theta) / theta.mean() ** 2 * np.where(y[:, None] == y, 9.0, 3.0) / n
+    ends = np.argwhere(np.triu(rng.random((n, n)) < rate, 1))
+    known = np.where(np.arange(n) < 6, y, -1)
+    scores = 0.3 * rng.normal(size=(n, 2))
+    found = block_beliefs(scores, ends, np.ones(len(ends)), known=known, max_iter=300)
+    assert found.convergence.residual < 0.01

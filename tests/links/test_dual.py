@@ -280,3 +280,24 @@ def test_cuts_use_links_and_hold_known_labels(cut):
     known = np.where(np.arange(len(truth)) < 100, 1 - labels, -1)
     held = model.labels(new_scores, groups, new.ends, new.features[:, 0], known=known)
     assert (held[:100] == 1 - labels[:100]).all()
+
+
+def test_agreement_is_not_learnt_from_words_that_neighbours_share():
+    # Chains of eight texts, 80 % of whose links join equal labels; the content of a text is the mean of its chain's
+    # neighbours and its own, so that the beliefs of linked texts agree more often than their labels.
+    rng, n = np.random.default_rng(0), 800
+    codes = rng.integers(0, 2, n)
+    for i in range(1, n):
+        codes[i] = codes[i - 1] if i % 8 and rng.random() < 0.6 else codes[i]
+    ends = np.array([(i - 1, i) for i in range(1, n) if i % 8])
+    own = 2.0 * codes - 1.0 + rng.normal(scale=1.5, size=n)
+    near, count = own.copy(), np.ones(n)
+    for a, b in (ends.T, ends.T[::-1]):
+        np.add.at(near, a, own[b])
+        np.add.at(count, a, 1.0)
+    links = Evidence(ends, np.full((len(ends), 1), np.nan), np.ones(len(ends)))
+    model = fit_dual(near / count, codes, [links], 2)
+    log_p, known = model.calibration.log_p(near / count), np.where(np.arange(n) % 20 == 0, codes, -1)
+    found = [replace(model, mixed=mixed).blocks(log_p, links, known).same.mean() for mixed in (False, True)]
+    share = np.mean(codes[ends[:, 0]] == codes[ends[:, 1]])
+    assert abs(found[1] - share) < abs(found[0] - share) - 0.02

@@ -24,8 +24,9 @@ State = tuple[FloatArray, FloatArray, FloatArray]  # messages, shares of the lin
 _START, _FIRST_SWEEPS = 0.2, 10
 # No link is more certain than this.
 _SURE = 0.99
-# What a sweep keeps of the messages, and of the field, which would swing otherwise.
-_KEPT, _FIELD_KEPT = 0.5, 0.8
+# What a sweep keeps of the messages, and of the field. A field that is slower than the messages swings without end
+# where some nodes have many links.
+_KEPT, _FIELD_KEPT = 0.5, 0.5
 # A change in the last sweep that means that messages wander: where links say little, couplings that are learnt from
 # beliefs and beliefs that follow the couplings drive each other up without end.
 _WANDERING = 0.1

@@ -47,6 +47,9 @@ CREDIT = 2.0
 # With no more groups than this, what the pull of links counts is one of these, by the lower bound of its gain over the
 # groups: one standard error below, in Student's distribution.
 MOST_FEW, FEW_PULLS, ONE_ERROR = 20, (0.03, 0.05, 0.1, 0.15), 0.84
+# So many links of the given agreement count beside those that the block model sees, and such a share of all links where
+# the content reads the words of neighbours: beliefs of neighbours then agree by their words already.
+BLOCK_PAIRS, MIXED_SHARE = 10.0, 0.3
 # Most messages (ends of links times labels) of the block model; beyond, it is not tried.
 MOST_MESSAGES = 40_000_000
 
@@ -141,6 +144,7 @@ class DualModel:
     free: Coupling  # where no label is known
     among_known: Coupling
     engine: str
+    mixed: bool = False  # whether the content reads the words of neighbours
 
     def gains(self, evidence: Sequence[Evidence], scales: Sequence[float]) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""
@@ -184,7 +188,10 @@ class DualModel:
         odds = self.agreements[0].log_odds(links.features)
         # Beliefs that are held out to choose by need not be exact, nor what moves slowly settle.
         tol, max_iter = (5e-3, 60) if tol > 1e-5 else (1e-4, 300)
-        return block_beliefs(log_p, links.ends, odds, weights=links.weights, known=known, tol=tol, max_iter=max_iter)
+        pairs = BLOCK_PAIRS + MIXED_SHARE * self.mixed * float(links.weights.sum())
+        return block_beliefs(
+            log_p, links.ends, odds, weights=links.weights, known=known, prior_pairs=pairs, tol=tol, max_iter=max_iter
+        )
 
     def pulls(
         self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, coupling: Coupling

@@ -371,7 +371,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
         best: tuple[float, Content, DualModel] | None = None
         for content in contents:
-            model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference)
+            mixed = VIEWS.get(content.view, VIEWS["own"])[1]
+            model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
             rank = 0.0
             if len(contents) > 1:
                 found = fit_coupling(
