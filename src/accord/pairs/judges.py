@@ -478,7 +478,8 @@ def _without_copies(votes: Comparisons, families: Mapping[str, str]) -> tuple[Co
     })[judge]  # fmt: skip
     dropped, notes = [], []
     repeats = frame.groupby(["who", "pair", "side"])["value"].agg(["size", "nunique"]).reset_index()
-    for who, own in repeats.groupby("who"):
+    for who in np.unique(repeats["who"].to_numpy(np.int64)).tolist():
+        own = repeats[repeats["who"] == who]
         n = int((own["size"] - 1).sum())
         if n >= _LEAST_ALIKE and (own["nunique"] == 1).all():
             mine = frame[frame["who"] == who]
@@ -500,7 +501,7 @@ def _without_copies(votes: Comparisons, families: Mapping[str, str]) -> tuple[Co
         if one < other and not {one, other} & copies and n >= _LEAST_ALIKE and same[one, other] == n:
             first, second = (one, other) if (codes == one).sum() >= (codes == other).sum() else (other, one)
             copies.add(second)
-            rows = frame[(frame["who"] == names[second])]
+            rows = frame[frame["who"] == names[second]]
             shares = set(said.loc[codes == first, "pair"])
             dropped.append(rows.loc[rows["pair"].isin(shares), "row"].to_numpy())
             notes.append(
