@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from accord.errors import InputError
-from accord.evaluation.rest import rest_accuracy
+from accord.evaluation.rest import Rest, forecast_gain, rest_accuracy
 from accord.workflows.collecting.mix import TextMix
 
 N_TEXTS, N_ANSWERS, STEP = 400, 100, 20
@@ -77,3 +77,37 @@ def test_too_few_random_questions_or_no_rest_are_said():
         rest_accuracy(np.arange(20) < 3, np.ones(20), np.ones(20), np.ones(5))
     with pytest.raises(InputError, match="all are judged"):
         rest_accuracy(np.ones(20, dtype=bool), np.ones(20), np.ones(20), np.ones(0))
+
+
+def now(accuracy):
+    return Rest(accuracy, accuracy - 0.04, accuracy + 0.04, accuracy, 100, 1_000)
+
+
+def wrong(errors, n, seed=0):
+    """Answers that models of three sizes get wrong, with errors that are nested: who knows more is wrong less."""
+    return (np.random.default_rng(seed).random(n)[:, None] < np.asarray(errors)).astype(float)
+
+
+def test_more_answers_add_what_a_power_law_with_a_floor_says():
+    sizes = np.array([80.0, 160.0, 320.0])
+    law = lambda n: 0.1 + 2.0 * n**-0.7  # noqa: E731
+    inside, value = [], []
+    for seed in range(20):
+        found = forecast_gain(sizes, wrong(law(sizes), 400, seed), now(1.0 - law(400.0)), 400, 400)
+        truth = law(400.0) - law(800.0)
+        inside.append(found.low <= truth <= found.high)
+        value.append(found.value)
+    assert np.mean(value) == pytest.approx(truth, abs=0.006)
+    assert np.mean(inside) >= 0.9
+    assert "400 more answers" in found.sentence
+
+
+def test_a_flat_curve_says_that_more_answers_change_little_and_few_answers_that_nothing_can_be_told():
+    flat = forecast_gain([200, 400, 800], wrong([0.2, 0.2, 0.2], 1_000), now(0.8), 1_000, 500)
+    assert "would change little" in flat.sentence
+    falls = forecast_gain([200, 400, 800], wrong([0.3, 0.25, 0.2], 1_000), now(0.8), 1_000, 500)
+    assert "would add about" in falls.sentence
+    assert 0 < falls.low < falls.value < falls.high
+    few = np.random.default_rng(3).random((24, 3)) < [0.45, 0.4, 0.4]
+    assert "cannot be told yet" in forecast_gain([5, 10, 20], few.astype(float), now(0.6), 24, 20).sentence
+    assert Rest(0.8, 0.7, 0.9, 0.8, 50, 70, forecast=falls).sentence.endswith(falls.sentence)

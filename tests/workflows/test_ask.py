@@ -12,6 +12,7 @@ from accord.cli.main import main
 from accord.data.project import JUDGEMENTS, LINKS
 from accord.engines.numerics import entropy
 from accord.errors import InputError
+from accord.workflows import stopping
 from accord.workflows.ask import STRATEGIES, ask, askable
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
@@ -178,7 +179,9 @@ def test_answers_that_are_needed_are_read_off_the_curve():
 
 
 @pytest.mark.parametrize("kind", ["links", "aspects"])
-def test_how_good_the_model_is_on_the_rest_is_said(kind):
+def test_how_good_the_model_is_on_the_rest_is_said(kind, monkeypatch):
+    monkeypatch.setattr(stopping, "_FOLDS", 3)
+    monkeypatch.setattr(stopping, "_SHARES", (0.5, 1.0))
     project = partly(kind, keep=70)
     n_judged = int(askable(project).given.sum())
     rest, notes = estimate_rest(None, project, progress=quiet)
@@ -186,6 +189,8 @@ def test_how_good_the_model_is_on_the_rest_is_said(kind):
     assert rest.n_rest == len(askable(project).ids) - n_judged
     assert 0 <= rest.low <= rest.value <= rest.high <= 1
     assert "drawn at random" in notes[0]
+    assert rest.forecast.n_more == min(round(n_judged, -1), rest.n_rest)
+    assert "more answers" in rest.sentence
     whole = open_example(KINDS[kind])
     model = task_of(kind).train(project, {}, quiet)
     table = task_of(kind).predict(model, project)

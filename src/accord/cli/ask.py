@@ -35,7 +35,8 @@ def ask(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws of texts.")] = 0,
     rest: Annotated[
-        bool, typer.Option("--rest", help="Also say how good the model is on what nobody has judged (fits it 6 times).")
+        bool,
+        typer.Option("--rest", help="Also say how good the model is on the rest, and what more answers add (16 fits)."),
     ] = False,
     json: Json = False,
 ) -> None:
