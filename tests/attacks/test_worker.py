@@ -11,7 +11,7 @@ from accord.store import judgements, projects, scores
 from accord.store.judgements import Judgement
 from accord.studio import worker as worker_module
 from accord.studio.limited import FailedError, Job, Limits, run
-from accord.studio.limited_work import Refitted
+from accord.studio.refitting import Refitted
 from accord.studio.worker import Worker
 from accord.workflows.exchange import store_project
 from accord.workflows.projects import open_example

@@ -1,6 +1,8 @@
 """What changes by itself, people and their roles, invites to copy and to photograph."""
 
 import random
+import subprocess
+import sys
 import uuid
 
 from accord.workflows.collecting.refit import refit
@@ -64,3 +66,9 @@ def test_progress_and_pace_are_shown_to_owners(studio):
     refit(studio.database, project, rng=random.Random(0))
     page = client.get(f"/projects/{project}/people").text
     assert "3 of 5" in page
+
+
+def test_the_worker_imports_no_models_so_that_the_first_refit_starts_soon():
+    heavy = "pandas", "scipy", "sklearn", "pyarrow", "accord.workflows.collecting.refit"
+    found = f"import sys, accord.studio.worker; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", found], check=True, capture_output=True).stdout.strip() == b"[]"

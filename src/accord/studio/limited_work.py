@@ -4,13 +4,13 @@ import pickle
 import random
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.data.project import Project
 from accord.errors import ConvergenceWarning
 from accord.store.database import open_database
+from accord.studio.refitting import Refitted
 from accord.workflows.collecting.reasons import Asked, find_reasons
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import look_at_files, read_files
@@ -19,22 +19,12 @@ from accord.workflows.import_ import Imported
 if TYPE_CHECKING:
     from accord.workflows.evaluate import Evaluation
 
-__all__ = ["Refitted", "evaluate_project", "explain_text", "look", "read", "refit_project"]
+__all__ = ["evaluate_project", "explain_text", "look", "read", "refit_stored"]
 
 _LARGEST_KEPT = 64 * 2**20  # bytes of a model that is kept to start the next refit from
 
 
-@dataclass(frozen=True)
-class Refitted:
-    """What a refit did, and the packed model for the next one to start from."""
-
-    n_judgements: int
-    seconds: float
-    is_warm: bool
-    packed: bytes | None
-
-
-def refit_project(url: str, project_id: int, packed: bytes | None) -> Refitted | None:
+def refit_stored(url: str, project_id: int, packed: bytes | None) -> Refitted | None:
     """Refit a project; ``None`` where it is gone."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # a half-settled ranking is shown with its uncertainty
     database = open_database(url, upgrade=False)

@@ -15,7 +15,7 @@ from accord.store import judgements, projects, questions, scores
 from accord.store.database import Database, wait_until_open
 from accord.store.people import now
 from accord.studio.limited import FailedError, Job, Limits, prepare
-from accord.studio.limited_work import refit_project
+from accord.studio.refitting import refit_project
 from accord.typing import KINDS
 
 __all__ = ["Worker", "main", "refit_limits"]
