@@ -311,7 +311,8 @@ def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int |
     if figures.get("p_top") is None:
         return sentences
     who = "the first text is the best" if top == 1 else f"the first {top} texts are the best {top}"
-    where = "" if n_questions == 1 else f" in all {'' if n_questions is None else f'{n_questions:,} '}questions at once"
+    how_many = "" if n_questions is None else "both " if n_questions == 2 else f"all {n_questions:,} "
+    where = "" if n_questions == 1 else f" in {how_many or 'all '}questions at once"
     sure = 100 * float(figures.get("sure") or 0.95)
     sentences.append(f"The probability that {who}{where} is {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
     left = figures.get("votes_left")
