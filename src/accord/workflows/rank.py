@@ -298,8 +298,8 @@ def parse_top(text: str) -> int:
     return int(number)
 
 
-def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int | None = None) -> list[str]:
-    """How settled the rankings of some questions are, in sentences; figures that are not known are left out."""
+def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int) -> list[str]:
+    """How settled the rankings of so many questions are, in sentences; figures that are not known are left out."""
     figures = asdict(state) if isinstance(state, Stability) else dict(state)
     if figures.get("settled") is None:
         return []
@@ -311,8 +311,8 @@ def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int |
     if figures.get("p_top") is None:
         return sentences
     who = "the first text is the best" if top == 1 else f"the first {top} texts are the best {top}"
-    how_many = "" if n_questions is None else "both " if n_questions == 2 else f"all {n_questions:,} "
-    where = "" if n_questions == 1 else f" in {how_many or 'all '}questions at once"
+    how_many = "both" if n_questions == 2 else f"all {n_questions:,}"
+    where = "" if n_questions < 2 else f" in {how_many} questions at once"
     sure = 100 * float(figures.get("sure") or 0.95)
     sentences.append(f"The probability that {who}{where} is {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
     left = figures.get("votes_left")
