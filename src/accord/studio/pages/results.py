@@ -155,7 +155,7 @@ def _ranking(
         groups=groups,
         warnings=warnings,
         n_votes=summary.get("n_votes", common["n_judgements"]),
-        stability=stability_sentences(summary, len(groups)),
+        stability=stability_sentences(summary, summary.get("n_questions", len(groups))),
         stability_bar=share_svg(settled, f"{100 * settled:.0f} % settled"),
         **common,
     )

@@ -195,7 +195,8 @@ def _summary(model: Any, project: Project, ranking: pd.DataFrame) -> dict[str, A
     voters = [] if people is None else people.to_dict("records")
     votes = project.comparisons()
     ends = {"least": float(ranking["low"].min()), "most": float(ranking["high"].max())}
-    return {**figures, **ends, "missing_joins": pieces(votes), "voters": voters, "n_votes": len(votes.left)}
+    counts = {"n_votes": len(votes.left), "n_questions": int(ranking["group"].nunique(dropna=False))}
+    return {**figures, **ends, **counts, "missing_joins": pieces(votes), "voters": voters}
 
 
 def _choose(
