@@ -58,12 +58,18 @@ def test_the_ranking_page_shows_tiers_intervals_and_what_is_missing(studio):
     )
     page = studio.client(owner).get(f"/projects/{project}/results").text
     assert "The order of 40 % of all pairs" in page
-    assert "its best with a probability of 60 %; 95 % is wanted" in page
+    assert "The probability that the first text is the best is 60 %; 95 % is wanted." in page
     assert "2 more links are missing" in page
     assert page.count('class="interval"') == 3
     assert "times in 10" not in page
     assert 'data-version="1"' in page  # what live.js compares with the newest model
     assert "/static/js/live.js" in page
+    scores.put_scores(
+        studio.database, project, n_judgements=8, last_judgement=0, seconds=0.1, rows=rows,
+        result={"summary": {**summary, "n_questions": 3}},
+    )  # fmt: skip
+    page = studio.client(owner).get(f"/projects/{project}/results").text
+    assert "the first text is the best in all 3 questions at once is 60 %" in page
 
 
 def test_the_people_page_shows_how_often_each_voter_answers_at_random(studio):
