@@ -99,7 +99,7 @@ def test_parts_without_votes_between_them_are_noted():
 
 
 def test_what_cannot_be_ranked_is_refused():
-    with pytest.raises(InputError, match="only a project of pairs"):
+    with pytest.raises(InputError, match="only projects of pairs and threads"):
         rank(open_example("cafe-notes"), progress=quiet)
     with pytest.raises(InputError, match="needs votes"):
         rank(Project("pairs", with_schema({"item_id": ["a"]}, ITEMS)), progress=quiet)

@@ -530,6 +530,12 @@ class AspectRanker(WithWorkers, BaseEstimator):
         """What the rank of each aspect is expected to tell about all ranks of its text, shape (n_texts, n_aspects).
 
         It is the expected fall of the entropy of all ranks, in nats; minus infinity where the rank is in ``known``.
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        known : array of shape (n_texts, n_aspects), optional
+            Ranks that are known already; 0 or nan where missing.
         """
         self._need_probabilities("what a rank tells")
         x = self._features(X)
