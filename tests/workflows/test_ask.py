@@ -13,7 +13,7 @@ from accord.data.project import JUDGEMENTS, LINKS
 from accord.engines.numerics import entropy
 from accord.errors import InputError
 from accord.workflows import stopping
-from accord.workflows.ask import STRATEGIES, ask, askable
+from accord.workflows.ask import STRATEGIES, ask, askable, informative_texts
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
 from accord.workflows.simulate import Simulation, replay, simulate
@@ -48,6 +48,7 @@ def test_every_kind_says_what_to_ask_why_and_how_probable_that_was(kind):
     assert ((table["propensity"] > 0) & (table["propensity"] < 1)).all()
     assert table["why"].str.len().min() > 10
     assert "aspect" in table or kind != "aspects"
+    assert ("information" in set(table["strategy"])) == (kind != "aspects")
     if kind == "threads":
         comments = dict(zip(found.ids, found.groups, strict=True))
         asked = table[table["strategy"] == "information"]["item_id"].map(comments)
@@ -74,6 +75,19 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
     whole = replace(project, item_table=project.item_table.filter(pa.array(rows)), link_table=LINKS.empty_table())
     with pytest.raises(InputError, match="every text is answered"):
         ask(None, whole, n=3, progress=quiet)
+
+
+@pytest.mark.parametrize("kind", ["links", "rationales"])
+def test_the_most_informative_are_among_the_least_certain(kind, monkeypatch):
+    monkeypatch.setattr("accord.fitting.asking._LEAST_UNSURE", 1)
+    project, task = partly(kind), task_of(kind)
+    model = task.train(project, {}, quiet)
+    found = askable(project)
+    names, gains = informative_texts(task, model, project, found, 8)
+    unsure, _ = informative_texts(task, model, project, found, 28, "uncertainty")
+    assert len(names) == len(gains) == 10
+    assert set(names) <= set(unsure[:30])
+    assert names != unsure[:10]
 
 
 def test_pairs_of_comments_agree_as_often_as_conditioning_says():

@@ -11,7 +11,7 @@ import pandas as pd
 from accord.data.project import Project
 from accord.data.task import Beliefs, Task
 from accord.errors import InputError, did_you_mean
-from accord.fitting.asking import Asking, pick_texts
+from accord.fitting.asking import Asking, least_certain, pick_texts
 from accord.store.models import SavedModel
 from accord.texts.similar import weighted_words
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
@@ -25,6 +25,7 @@ __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_
 
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
 STRATEGIES = ("information", "uncertainty", "coverage", "random")
+_DEFAULTS = {"aspects": "random"}  # where information was not shown to help: see docs/asking.md
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
@@ -88,15 +89,16 @@ def ask(
             return choose(trained(project, {}, progress), project, n, *how)
         return saved.use(choose, project, n, *how)
     people = people_only(project)  # what judges answered is still to be asked of people
+    way = strategy or _DEFAULTS.get(project.kind, "information")
     if saved is not None:
-        return saved.use(lambda model: ask_texts(model, people, n, strategy or "information", seed=seed))
+        return saved.use(lambda model: ask_texts(model, people, n, way, seed=seed))
     model = None
     if strategy not in ("coverage", "random"):
         try:
             model = trained(project, {}, progress)
         except InputError:  # too few judgements, or of one label only
-            strategy = "coverage"
-    return ask_texts(model, people, n, strategy or "information", seed=seed)
+            way = "coverage"
+    return ask_texts(model, people, n, way, seed=seed)
 
 
 def ask_texts(
@@ -158,14 +160,17 @@ def informative_texts(
     if strategy == "uncertainty":
         order = free[np.argsort(-beliefs.uncertainty[free], kind="stable")[:wanted]]
         return found.ids[rows[order]].tolist(), beliefs.uncertainty[order]
+    unsure = np.zeros(rows.size, dtype=bool)
+    unsure[free[least_certain(beliefs.uncertainty[free], wanted)]] = True
     others = np.setdiff1d(np.flatnonzero(found.given), rows)  # what was answered elsewhere is known too
     if others.size > _GIVEN:
         others = np.sort(rng.choice(others, _GIVEN, replace=False))
     rows = np.concatenate([rows, others])
     precision = np.concatenate([beliefs.precision, np.ones(others.size)])
     words = weighted_words(found.texts[rows].tolist())
+    allowed = np.concatenate([unsure, np.zeros(others.size, dtype=bool)])
     share = float((~found.given).sum() / max((~found.given[rows]).sum(), 1))
-    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, open_[rows], share)
+    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share)
     chosen, gains = pick_texts(asking, wanted, rng)
     return found.ids[rows[chosen]].tolist(), gains
 
