@@ -48,7 +48,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def wait_for(url, seconds=180.0):
+def wait_for(url, seconds=600.0):
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -73,7 +73,7 @@ def test_no_page_has_a_serious_violation_and_all_are_small(browser, place, schem
         sizes[name], paints[name] = page.evaluate(WEIGHT)
         if name == "new":  # with what is seen in a file
             sheet = tmp_path / "visits.csv"
-            sheet.write_text("nr,remarks,fate\n1,Lovely warm bread.,kept\n2,Cold soup.,dropped\n")
+            sheet.write_text("item_id,text,shift\na,Lovely warm bread.,am\nb,Cold soup.,pm\n")
             page.locator("#file").set_input_files(sheet)
             page.locator("#look").filter(has_text="2 texts").wait_for()
         if name == "pairs judge":
