@@ -144,7 +144,7 @@ def test_the_first_line_says_that_no_judgement_was_read_and_what_is_unused(tmp_p
     assert main(["import", "rationales", str(tmp_path / "a.csv"), "--texts-only", "--out", str(tmp_path / "p")]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("NO JUDGEMENT WAS READ: 2 texts")
-    assert second.startswith("NOT USED: 'colour'")
+    assert second.startswith("NOT USED: 'colour'. Say what it is with --map")
 
 
 def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
@@ -172,3 +172,9 @@ def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(m
     said = capsys.readouterr().out
     assert "The soup was" in said
     assert "text-" not in said  # made ids say nothing to people
+    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv")]) == 0
+    written = pd.read_csv(tmp_path / "out.csv")  # nor can anybody find their row by them
+    assert list(written.columns[:2]) == ["item_id", "text"]
+    assert set(written["text"]) == {"The soup was cold and nobody cared.", "A lovely place with warm bread."}
+    assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "out.csv")]) == 0
+    assert "text" not in pd.read_csv(tmp_path / "out.csv")

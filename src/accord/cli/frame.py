@@ -33,6 +33,7 @@ __all__ = [
     "progress_bars",
     "records",
     "shortened",
+    "texts_of",
     "workers_of",
 ]
 
@@ -146,6 +147,12 @@ def print_table(table: "Table | pd.DataFrame", *, title: str | None = None) -> N
     if not isinstance(table, Table):
         table = _of_frame(table, title)
     Console(width=page_width()).print(table)
+
+
+def texts_of(project: "Project") -> "pd.Series":
+    """The text of each id of a project; empty where it has none."""
+    texts = project.frames()["items"].set_index("item_id")["text"].astype(object)
+    return texts.where(texts.notna(), "")
 
 
 def shortened(text: str, room: int) -> str:
