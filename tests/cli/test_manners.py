@@ -176,5 +176,16 @@ def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(m
     written = pd.read_csv(tmp_path / "out.csv")  # nor can anybody find their row by them
     assert list(written.columns[:2]) == ["item_id", "text"]
     assert set(written["text"]) == {"The soup was cold and nobody cared.", "A lovely place with warm bread."}
+    new = str(tmp_path / "new.csv")
+    assert main(["explain", str(model), new, "--item", "the soup was  cold…"]) == 0
+    assert "Why the soup was cold" in capsys.readouterr().out
+    made = written["item_id"][written["text"].str.startswith("The soup")].iloc[0]
+    assert main(["explain", str(model), new, "--item", "The soup", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["item"] == made
+    assert main(["explain", str(model), new, "--item", "The salad"]) == 2
+    assert "no item 'The salad' and no text that begins so" in " ".join(capsys.readouterr().err.split())
+    (tmp_path / "two.csv").write_text("text\nThe soup was cold.\nThe soup was hot.\n")
+    assert main(["explain", str(model), str(tmp_path / "two.csv"), "--item", "The soup"]) == 2
+    assert "is that of 2: text-" in " ".join(capsys.readouterr().err.split())
     assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "out.csv")]) == 0
     assert "text" not in pd.read_csv(tmp_path / "out.csv")
