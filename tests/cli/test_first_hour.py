@@ -75,6 +75,18 @@ def test_who_asked_is_read_by_the_names_that_forums_use(tmp_path, monkeypatch):
     assert Project.load("forum").threads().askers.tolist() == ["ivy"]
 
 
+def test_comments_to_ask_about_are_shown_with_their_threads(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("forum.csv").write_text(
+        "thread,comment,author,label\nT1,Water them less.,karl,good\nT1,Following.,ivy,\nT2,Following.,ivy,\n"
+    )
+    assert main(["import", "forum.csv", "--out", "forum"]) == 0
+    capsys.readouterr()
+    assert main(["ask", "forum", "--strategy", "random"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if "Following." in line]
+    assert sorted("T1" if "T1" in row else "T2" if "T2" in row else "" for row in rows) == ["T1", "T2"]
+
+
 def test_from_a_forum_to_the_best_comment_of_each_question(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["rank", "example:cafe-threads", "--set", "model=local", "--json"]) == 0

@@ -158,6 +158,16 @@ def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
     assert "Not shown" not in capsys.readouterr().out
 
 
+def test_a_shortened_text_stays_on_one_line_beside_long_highlights(capsys):
+    long = [[0, 22, "Waited three weeks here"], [24, 50, "Support never answered me"]]
+    frame = pd.DataFrame({"label": ["unhappy"], "highlights": [long], "text": ["end of the first line " * 20]})
+    print_table(frame)
+    rows = [line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [bool(cells[3].strip()) for cells in rows] == [True, False]
+    assert rows[0][3].strip().endswith("…")
+    assert " ".join(" ".join(cells[2] for cells in rows).split()).endswith("· Support never answered me")
+
+
 def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(model, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("accord.cli.frame.page_width", lambda: 80)
     capsys.readouterr()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.data import Comparisons, Items
+from accord.data.pairs import pair_frame
 from accord.errors import InputError
 from tables import FORMS, one_sentence
 
@@ -141,3 +142,11 @@ def test_a_million_votes_are_small_and_quick():
     assert peak < 100e6
     assert votes.n_votes == n
     np.testing.assert_array_equal(votes.items.ids[votes.left[:1000]], frame["left"][:1000])
+
+
+def test_missing_columns_are_named_in_the_singular_or_the_plural():
+    frame = pd.DataFrame({"slogan_a": ["x"], "right": ["y"]})
+    with pytest.raises(InputError, match=r"; left is missing \(it has: slogan_a, right\)\. Rename or add it\."):
+        pair_frame(frame)
+    with pytest.raises(InputError, match=r"; left, right are missing \(it has: slogan_a\)\. Rename or add them\."):
+        pair_frame(frame[["slogan_a"]])

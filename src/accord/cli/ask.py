@@ -85,4 +85,7 @@ def _readable(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":
     if not any(is_made(name) for name in table["item_id"]):
         return table
     shown = table.assign(text=table["item_id"].map(texts_of(opened)))
+    if opened.kind == "threads":  # one comment may stand in several threads
+        threads = opened.frames()["items"].set_index("item_id")["group_id"].astype(object)
+        shown.insert(0, "group_id", table["item_id"].map(threads))
     return shown.drop(columns="item_id") if all(is_made(name) for name in table["item_id"]) else shown
