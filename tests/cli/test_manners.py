@@ -187,6 +187,11 @@ def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(m
     assert list(written.columns[:2]) == ["item_id", "text"]
     assert set(written["text"]) == {"The soup was cold and nobody cared.", "A lovely place with warm bread."}
     new = str(tmp_path / "new.csv")
+    assert main(["predict", str(model), new, "--out", str(tmp_path / "out.html")]) == 0
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "<th>text</th>" in page
+    assert "<td>text-" not in page
+    assert "<th>item_id</th>" not in page
     assert main(["explain", str(model), new, "--item", "the soup was  cold…"]) == 0
     assert "Why the soup was cold" in capsys.readouterr().out
     made = written["item_id"][written["text"].str.startswith("The soup")].iloc[0]
