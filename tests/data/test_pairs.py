@@ -91,7 +91,7 @@ TABLE = {"left": ["a", "a"], "right": ["b", "b"], "value": [1, 0]}
         (lambda: Comparisons.from_table({**TABLE, "right": ["b", ""]}), "row 2 has none"),
         (lambda: Comparisons.from_table({**TABLE, "weight": [1, -1]}), "row 2 is -1"),
         (lambda: Comparisons.from_table({**TABLE, "weight": [1, "x"]}), "row 2 is 'x'"),
-        (lambda: Comparisons.from_table({"left": ["a"]}), "right, value is missing"),
+        (lambda: Comparisons.from_table({"left": ["a"]}), "right, value are missing"),
         (lambda: Comparisons(ITEMS, [0], [2], [1.0]), r"must lie in 0\.\.1; row 1 is 2"),
         (lambda: Comparisons(ITEMS, [0.0], [1.0], [1.0]), "must be integers"),
         (lambda: Comparisons(ITEMS, [0], [1, 0], [1.0]), "1 rows and 2 entries"),
