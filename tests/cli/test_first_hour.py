@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from accord.cli.main import main
+from accord.data.project import Project
 from accord.workflows.export import write_frame
 from accord.workflows.projects import open_example
 
@@ -37,6 +38,53 @@ def test_what_is_not_read_of_a_raw_table_is_said_by_every_command(tmp_path, monk
     totals = str(PEOPLE / "reviews_totals.csv")
     assert main(["train", "aspects", totals, "--model", "m.accord", "--set", "model=prank"]) == 0
     assert "rows that sum up the others (such as a total) are left out (2)." in capsys.readouterr().err
+
+
+def test_questions_to_ask_show_texts_where_ids_were_made(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    long = "Since 1931 we have got up at three in the morning so that none of you need to get up before seven."
+    Path("votes.csv").write_text(
+        f"voter,slogan_a,slogan_b,winner,when\nann,We knead you.,{long},A,2024-03-01 09:15\n"
+        f"ben,{long},Just bread.,B,2024-03-01 09:20\nben,Just bread.,We knead you.,A,2024-03-02 10:00\n"
+    )
+    assert main(["import", "votes.csv", "--out", "slogans"]) == 0
+    assert "NOT USED" not in capsys.readouterr().out
+    assert main(["ask", "slogans", "--number", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "Since 1931 we have got up" in said
+    assert "text-" not in said
+    assert main(["ask", "slogans", "--number", "3", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert any(row[side].startswith("text-") for row in rows for side in ("left", "right"))  # ids, as in the project
+    Path("notes.csv").write_text("text,label\nWarm bread and tea.,\nCold soup again.,neg\nLovely room.,pos\n")
+    assert main(["import", "rationales", "notes.csv", "--out", "notes"]) == 0
+    assert main(["ask", "notes", "--strategy", "random"]) == 0
+    said = capsys.readouterr().out
+    assert "Warm bread" in said
+    assert "text-" not in said.split("Ask next")[1]
+
+
+def test_who_asked_is_read_by_the_names_that_forums_use(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("forum.csv").write_text(
+        "thread,question,asked_by,comment,author,when,label\n"
+        "T1,Why are my leaves yellow?,ivy,Water them less.,karl,2024-05-01 09:17,good\n"
+        "T1,Why are my leaves yellow?,ivy,Thanks a lot!,ivy,2024-05-01 09:40,bad\n"
+    )
+    assert main(["import", "forum.csv", "--out", "forum"]) == 0
+    assert Project.load("forum").threads().askers.tolist() == ["ivy"]
+
+
+def test_comments_to_ask_about_are_shown_with_their_threads(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("forum.csv").write_text(
+        "thread,comment,author,label\nT1,Water them less.,karl,good\nT1,Following.,ivy,\nT2,Following.,ivy,\n"
+    )
+    assert main(["import", "forum.csv", "--out", "forum"]) == 0
+    capsys.readouterr()
+    assert main(["ask", "forum", "--strategy", "random"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if "Following." in line]
+    assert sorted("T1" if "T1" in row else "T2" if "T2" in row else "" for row in rows) == ["T1", "T2"]
 
 
 def test_from_a_forum_to_the_best_comment_of_each_question(tmp_path, monkeypatch, capsys):

@@ -144,7 +144,7 @@ def test_the_first_line_says_that_no_judgement_was_read_and_what_is_unused(tmp_p
     assert main(["import", "rationales", str(tmp_path / "a.csv"), "--texts-only", "--out", str(tmp_path / "p")]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("NO JUDGEMENT WAS READ: 2 texts")
-    assert second.startswith("NOT USED: 'colour'")
+    assert second.startswith("NOT USED: 'colour'. Say what it is with --map")
 
 
 def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
@@ -156,6 +156,16 @@ def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
     assert "Not shown: the columns p.label number 0" in " ".join(said.split())
     print_table(frame.iloc[:, :3])
     assert "Not shown" not in capsys.readouterr().out
+
+
+def test_a_shortened_text_stays_on_one_line_beside_long_highlights(capsys):
+    long = [[0, 22, "Waited three weeks here"], [24, 50, "Support never answered me"]]
+    frame = pd.DataFrame({"label": ["unhappy"], "highlights": [long], "text": ["end of the first line " * 20]})
+    print_table(frame)
+    rows = [line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [bool(cells[3].strip()) for cells in rows] == [True, False]
+    assert rows[0][3].strip().endswith("…")
+    assert " ".join(" ".join(cells[2] for cells in rows).split()).endswith("· Support never answered me")
 
 
 def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(model, tmp_path, capsys, monkeypatch):
@@ -172,3 +182,25 @@ def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(m
     said = capsys.readouterr().out
     assert "The soup was" in said
     assert "text-" not in said  # made ids say nothing to people
+    assert main(["predict", str(model), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv")]) == 0
+    written = pd.read_csv(tmp_path / "out.csv")  # nor can anybody find their row by them
+    assert list(written.columns[:2]) == ["item_id", "text"]
+    assert set(written["text"]) == {"The soup was cold and nobody cared.", "A lovely place with warm bread."}
+    new = str(tmp_path / "new.csv")
+    assert main(["predict", str(model), new, "--out", str(tmp_path / "out.html")]) == 0
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "<th>text</th>" in page
+    assert "<td>text-" not in page
+    assert "<th>item_id</th>" not in page
+    assert main(["explain", str(model), new, "--item", "the soup was  cold…"]) == 0
+    assert "Why the soup was cold" in capsys.readouterr().out
+    made = written["item_id"][written["text"].str.startswith("The soup")].iloc[0]
+    assert main(["explain", str(model), new, "--item", "The soup", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["item"] == made
+    assert main(["explain", str(model), new, "--item", "The salad"]) == 2
+    assert "no item 'The salad' and no text that begins so" in " ".join(capsys.readouterr().err.split())
+    (tmp_path / "two.csv").write_text("text\nThe soup was cold.\nThe soup was hot.\n")
+    assert main(["explain", str(model), str(tmp_path / "two.csv"), "--item", "The soup"]) == 2
+    assert "is that of 2: text-" in " ".join(capsys.readouterr().err.split())
+    assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "out.csv")]) == 0
+    assert "text" not in pd.read_csv(tmp_path / "out.csv")

@@ -49,7 +49,7 @@ LONG = {"item_id": ["a", "b"], "aspect": ["food", "food"], "value": [1, 5]}
         ),
         (lambda: AspectRatings.from_table({**LONG, "item_id": ["a", "z"]}, ITEMS), "row 2 names 'z'"),
         (lambda: AspectRatings.from_table({**LONG, "item_id": ["a", "a"]}, ITEMS), "row 2 scores .* again"),
-        (lambda: AspectRatings.from_table(pd.DataFrame({"item_id": []}), ITEMS), "aspect, value is missing"),
+        (lambda: AspectRatings.from_table(pd.DataFrame({"item_id": []}), ITEMS), "aspect, value are missing"),
         (lambda: AspectRatings(ITEMS, ["food"], [[1, 2]]), r"\(3, 1\); they have \(1, 2\)"),
         (lambda: AspectRatings(ITEMS, ["food"], [["x"]] * 3), "ranks must be numbers"),
         (lambda: AspectRatings(ITEMS, ["food"], [[1], [2], [9]]), "row 3 has 9 for 'food'"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.data import Comparisons, Items
+from accord.data.pairs import pair_frame
 from accord.errors import InputError
 from tables import FORMS, one_sentence
 
@@ -90,7 +91,7 @@ TABLE = {"left": ["a", "a"], "right": ["b", "b"], "value": [1, 0]}
         (lambda: Comparisons.from_table({**TABLE, "right": ["b", ""]}), "row 2 has none"),
         (lambda: Comparisons.from_table({**TABLE, "weight": [1, -1]}), "row 2 is -1"),
         (lambda: Comparisons.from_table({**TABLE, "weight": [1, "x"]}), "row 2 is 'x'"),
-        (lambda: Comparisons.from_table({"left": ["a"]}), "right, value is missing"),
+        (lambda: Comparisons.from_table({"left": ["a"]}), "right, value are missing"),
         (lambda: Comparisons(ITEMS, [0], [2], [1.0]), r"must lie in 0\.\.1; row 1 is 2"),
         (lambda: Comparisons(ITEMS, [0.0], [1.0], [1.0]), "must be integers"),
         (lambda: Comparisons(ITEMS, [0], [1, 0], [1.0]), "1 rows and 2 entries"),
@@ -141,3 +142,11 @@ def test_a_million_votes_are_small_and_quick():
     assert peak < 100e6
     assert votes.n_votes == n
     np.testing.assert_array_equal(votes.items.ids[votes.left[:1000]], frame["left"][:1000])
+
+
+def test_missing_columns_are_named_in_the_singular_or_the_plural():
+    frame = pd.DataFrame({"slogan_a": ["x"], "right": ["y"]})
+    with pytest.raises(InputError, match=r"; left is missing \(it has: slogan_a, right\)\. Rename or add it\."):
+        pair_frame(frame)
+    with pytest.raises(InputError, match=r"; left, right are missing \(it has: slogan_a\)\. Rename or add them\."):
+        pair_frame(frame[["slogan_a"]])

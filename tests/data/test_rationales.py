@@ -112,7 +112,7 @@ SPAN = {"item_id": ["a"], "start": [0], "end": [3]}
         (lambda: Rationales.from_table({**SPAN, "end": [None]}, ITEMS), "end must be a whole number; row 1"),
         (lambda: Rationales.from_table({**SPAN, "quote": ["bad"]}, ITEMS), "row 1 quotes 'bad' where .* has 'not'"),
         (lambda: Rationales.from_table({**SPAN, "item_id": ["z"]}, ITEMS), "row 1 names 'z'"),
-        (lambda: Rationales.from_table({"item_id": ["a"]}, ITEMS), "start, end is missing"),
+        (lambda: Rationales.from_table({"item_id": ["a"]}, ITEMS), "start, end are missing"),
         (lambda: Rationales(Items(["a"]), [0], [0], [1]), "give the items their texts"),
         (lambda: Rationales(ITEMS, [0], [0], [1], annotated=[False, True]), "'a' has spans but"),
         (lambda: Rationales(ITEMS, [0], [0], [1], annotated=[True]), "one entry an item"),

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +16,17 @@ from accord.cli.frame import (
     print_table,
     progress_bars,
     records,
+    shortened,
+    texts_of,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from accord.data.project import Project
+
 app = command_app()
+_SIDE = 50  # characters of a text that has no name
 
 
 @app.command()
@@ -55,9 +63,29 @@ def ask(
         left = {} if found is None else {"rest": {**asdict(found), "sentence": found.sentence, "notes": notes}}
         print_json({"kind": opened.kind, "rows": records(table), **left})
         return
-    print_table(table, title="Ask next")
+    print_table(_readable(table, opened), title="Ask next")
     if "gain" in table:
         told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
         typer.echo(f"gain: how much an answer is expected to tell{told}.")
     for sentence in [] if found is None else [found.sentence, *notes]:
         typer.echo(sentence)
+
+
+def _readable(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":
+    """The questions with texts in the place of ids that Accord made, which say nothing to people."""
+    from accord.data.reading.rows import is_made
+
+    sides = [name for name in ("left", "right") if name in table]
+    if sides:
+        texts = texts_of(opened)
+        words = {name: shortened(str(texts.get(name, name)), _SIDE) for side in sides for name in table[side]}
+        return table.assign(
+            **{side: [words[name] if is_made(name) else name for name in table[side]] for side in sides}
+        )
+    if not any(is_made(name) for name in table["item_id"]):
+        return table
+    shown = table.assign(text=table["item_id"].map(texts_of(opened)))
+    if opened.kind == "threads":  # one comment may stand in several threads
+        threads = opened.frames()["items"].set_index("item_id")["group_id"].astype(object)
+        shown.insert(0, "group_id", table["item_id"].map(threads))
+    return shown.drop(columns="item_id") if all(is_made(name) for name in table["item_id"]) else shown

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, records
+from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, records, shortened
 
 app = command_app()
 _MOST_REASONS = 15
+_TITLE = 40  # characters of a text in a title
 _EFFECT = "An effect above 0 speaks for this answer, one below 0 against it."
 _EFFECTS = {
     "pairs": "An effect above 0 raises the score of the text, one below 0 lowers it.",
@@ -20,21 +21,24 @@ _EFFECTS = {
 def explain(
     model: Annotated[Path, typer.Argument(help="A model that 'accord train' saved.")],
     project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
-    item: Annotated[str, typer.Option("--item", "-i", help="The id of the text.")],
+    item: Annotated[str, typer.Option("--item", "-i", help="The id of the text, or the words it begins with.")],
     json: Json = False,
 ) -> None:
     """Say why a model judges a text as it does."""
     from accord.store.models import load_model
     from accord.workflows.explain import explain as run
+    from accord.workflows.explain import named_text
 
     saved = load_model(model)
-    table = run(saved, opened_project(project, saved.kind), item)
+    opened = opened_project(project, saved.kind)
+    named, item = shortened(item, _TITLE), named_text(opened, item)
+    table = run(saved, opened, item)
     label = table.attrs.get("label")
     if json:
         print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})
     else:
         print_table(
-            table.head(_MOST_REASONS), title=f"Why {item} is judged {'so' if label is None else repr(str(label))}"
+            table.head(_MOST_REASONS), title=f"Why {named} is judged {'so' if label is None else repr(str(label))}"
         )
         typer.echo(_EFFECTS.get(saved.kind, _EFFECT))
         if len(table) > _MOST_REASONS:

@@ -33,10 +33,12 @@ __all__ = [
     "progress_bars",
     "records",
     "shortened",
+    "texts_of",
     "workers_of",
 ]
 
 _MOST_ROWS = 60  # of a table on a terminal
+_MOST_LETTERS = 40  # in a line of a column that stands beside texts
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Settings = Annotated[
@@ -148,6 +150,12 @@ def print_table(table: "Table | pd.DataFrame", *, title: str | None = None) -> N
     Console(width=page_width()).print(table)
 
 
+def texts_of(project: "Project") -> "pd.Series":
+    """The text of each id of a project; empty where it has none."""
+    texts = project.frames()["items"].set_index("item_id")["text"].astype(object)
+    return texts.where(texts.notna(), "")
+
+
 def shortened(text: str, room: int) -> str:
     """A text on one line, with an ellipsis where it is longer than the room there is."""
     line = " ".join(text.split())
@@ -182,7 +190,8 @@ def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
     table = Table(title=title, title_justify="left", header_style="bold", caption=caption, caption_justify="left")
     for name in frame.columns:
         numeric = is_numeric_dtype(frame[name].dtype)
-        table.add_column(str(name), justify="right" if numeric else "left", no_wrap=numeric)
+        most = _MOST_LETTERS if "text" in frame and name != "text" and not numeric else None
+        table.add_column(str(name), justify="right" if numeric else "left", no_wrap=numeric, max_width=most)
     for row in records(frame):
         table.add_row(*(Text(_cell(value, name)) for name, value in row.items()))
     return table
@@ -190,7 +199,8 @@ def _of_frame(frame: "pd.DataFrame", title: str | None) -> "Table":
 
 def _width(frame: "pd.DataFrame", name: Any) -> int:
     """Characters that a column of a table needs, with the line beside it."""
-    return 3 + max([len(str(name)), *(min(len(_cell(value, str(name))), 40) for value in frame[name].head(_MOST_ROWS))])
+    cells = (len(_cell(value, str(name))) for value in frame[name].head(_MOST_ROWS))
+    return 3 + max([len(str(name)), *(min(letters, _MOST_LETTERS) for letters in cells)])
 
 
 def _cell(value: Any, name: str) -> str:

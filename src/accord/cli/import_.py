@@ -153,9 +153,8 @@ def _print_columns(imported: "Imported") -> None:
         )
     unused = [look for look in imported.looks if not look.use]
     if unused:
-        typer.echo(
-            f"NOT USED: {', '.join(repr(look.column) for look in unused)}. Say what they are with --map COLUMN=USE."
-        )
+        said = "what it is" if len(unused) == 1 else "what they are"
+        typer.echo(f"NOT USED: {', '.join(repr(look.column) for look in unused)}. Say {said} with --map COLUMN=USE.")
     if imported.looks:
         table = Table(title="Columns", title_justify="left", header_style="bold")
         for name in ("column", "taken as", "because", "such as"):

@@ -15,6 +15,7 @@ from accord.cli.frame import (
     print_table,
     progress_bars,
     records,
+    texts_of,
     workers_of,
 )
 
@@ -63,7 +64,7 @@ def predict(
     if out is not None and out.suffix.lower() == ".html":
         write_report(predictions_report(opened, table, title=f"Predictions of {model.stem}"), out)
     elif out is not None:
-        write_frame(table, out)
+        write_frame(_with_texts(table, opened), out)
     for note in notes:
         typer.echo(f"note: {note}.", err=True)
     if json:
@@ -82,13 +83,23 @@ def _print(table: "pd.DataFrame", opened: "Project") -> None:
     if "given" in shown and not shown["given"].all():
         shown = shown[~shown["given"].astype(bool)].drop(columns="given")
     if "item_id" in shown:
-        texts = opened.frames()["items"].set_index("item_id")["text"].astype(object)
-        shown = shown.assign(text=shown["item_id"].map(texts.where(texts.notna(), "")))
+        shown = shown.assign(text=shown["item_id"].map(texts_of(opened)))
         if all(is_made(name) for name in shown["item_id"]):
             shown = shown.drop(columns="item_id")
     print_table(shown)
     if len(shown) < len(table):
         typer.echo(f"Not shown: {len(table) - len(shown):,} that people judged. See all with --out FILE or --json.")
+
+
+def _with_texts(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":
+    """The same rows, with the text beside each id where Accord made an id: it is in no file of the user."""
+    from accord.data.reading.rows import is_made
+
+    if "item_id" not in table or not any(is_made(name) for name in table["item_id"].unique()):
+        return table
+    wide = table.copy()
+    wide.insert(1, "text", table["item_id"].map(texts_of(opened)))
+    return wide
 
 
 def _in_blocks(

@@ -95,9 +95,10 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str], *, what: str) -> 
     missing = [name for name in names if name not in frame.columns]
     if missing:
         has = ", ".join(map(str, frame.columns)) or "none"
+        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
         raise InputError(
-            f"a table of {what} needs the columns {', '.join(names)}; {', '.join(missing)} is missing "
-            f"(it has: {has}). Rename or add it."
+            f"a table of {what} needs the columns {', '.join(names)}; {', '.join(missing)} {are} missing "
+            f"(it has: {has}). Rename or add {them}."
         )
 
 

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from accord import __version__
 from accord.data.project import Project
+from accord.data.reading.rows import is_made
 from accord.data.replacing import replacing
 from accord.evaluation.agreement import wilson
 from accord.workflows.evaluate import ACCORD, Evaluation
@@ -198,6 +199,8 @@ def predictions_report(project: Project, table: Any, *, title: str) -> str:
     """Predictions beside their texts, with the words that the model expects people to highlight."""
     texts = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
     shown = [name for name in table.columns if name != "highlights" and not str(name).startswith("p.")]
+    if "item_id" in shown and all(is_made(name) for name in table["item_id"]):  # the text says more
+        shown.remove("item_id")
     rows = []
     for row in table.to_dict("records"):
         cells: list[Any] = [_said(row[name]) for name in shown]

@@ -26,7 +26,7 @@ PERSON = {
         "participant_id respondent respondent_id coder jury juror evaluator assessor email_address email "
         "prolific_pid e_mail_adresse response_id session_id completed_by"
     ),
-    "created_at": _names("timestamp date time datetime submitted_at zeitstempel tstamp"),
+    "created_at": _names("timestamp date time datetime submitted_at zeitstempel tstamp when voted_at"),
 }
 IDENTITY = {
     "item_id": _names(
@@ -46,14 +46,14 @@ IDENTITY = {
     "reply_to": _names("reply-to parent parent_id in_reply_to in_reply_to_id in_reply_to_status_id reply_to_id"),
     "timestamp": _names(
         "date time created_at created_utc datetime creation_date datum posted_at posted posted_on published "
-        "published_at published_on written_at written_on created created_on submitted submitted_at"
+        "published_at published_on written_at written_on created created_on submitted submitted_at when"
     ),
     "label": _names(
         "class stance category_label gold y sentiment polarity verdict position gold_label target judgement "
         "judgment annotation rating_label bewertung_klasse quality labels"
     ),
     "question": _names("question_text question_body frage"),
-    "asker_id": _names("asker"),
+    "asker_id": _names("asker asked_by question_author questioner"),
     "quote": _names("highlight highlights rationale rationales evidence highlighted_text marked_words excerpt"),
 }
 # Names that say less: a number of rows is an id if no two are equal, and who wrote or judged is seen from the rows.
