@@ -184,6 +184,6 @@ def test_reproduce_shows_the_papers_figure_beside_ours(experiment, capsys, tmp_p
     assert "pairs: strict" in capsys.readouterr().out
     lines = page.read_text().splitlines()
     assert lines[0] == "# Results: pairs"
-    assert "| gppl | 0.8000 ± 0.2484 | 0.8 |" in lines
-    assert lines.index("## strict") < lines.index("| svm | 0.6500 ± 0.6353 | – |")
-    assert lines.index("| svm | 0.6500 ± 0.6353 | – |") < lines.index("## rank")
+    assert "| gppl | 0.8000 ± 0.2484 | 0.8 | 3 |" in lines
+    assert lines.index("## strict") < lines.index("| svm | 0.6500 ± 0.6353 | – | 2 |")
+    assert lines.index("| svm | 0.6500 ± 0.6353 | – | 2 |") < lines.index("## rank")

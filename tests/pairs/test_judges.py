@@ -148,6 +148,7 @@ def test_the_same_answers_again_count_once_unless_a_judge_ever_changes_its_mind(
     assert votes.n_votes == len(people) + 2 * len(judged)
 
 
+@pytest.mark.filterwarnings("ignore:the draws of the posterior")  # a short chain is enough to name them
 def test_judges_that_tell_nothing_are_named():
     problem = judged_votes(n_items=10, n_people=60, n_judged=40, n_judges=1)
     X, y = problem.votes.xy()

@@ -396,7 +396,8 @@ class PairAnswers:
         whitened, scale = self.scorer_.draw(n_draws, rng) if drawn is None else (drawn.whitened, drawn.scale)
         groups = self._group_rows(items)
         names = sorted(groups, key=str)
-        generators = dict(zip(names, rng.spawn(len(names)), strict=True))  # in whatever order the groups come
+        seeds = rng.integers(2**63, size=len(names))  # a generator that was saved cannot spawn the same children again
+        generators = {name: np.random.default_rng(seed) for name, seed in zip(names, seeds, strict=True)}
         for name, rows in groups.items():
             x = self._inputs(items.subset(rows))
             yield name, rows, self.scorer_.draw_scores(x, whitened, scale, generators[name])

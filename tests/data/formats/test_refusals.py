@@ -129,7 +129,7 @@ def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):
     assert main(["import", str(path), "--format", "letters", "--dry-run"]) == 2
     assert "there is no format 'letters'; there are label-studio" in capsys.readouterr().err
     assert main(["import", str(path), "--dry-run"]) == 2
-    assert "--map COLUMN=USE" in capsys.readouterr().err
+    assert "accord import --map a=text,b=label" in capsys.readouterr().err
     assert main(["export", "example:arguments", "--format", "letters", "--out", str(tmp_path / "o")]) == 2
     assert "the format must be one of csv" in capsys.readouterr().err
 

@@ -13,7 +13,7 @@ _FEW = 12  # different values that labels may have
 _LONG_LABEL = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?(?:[ T,].{0,30})?")
-_PERCENT = re.compile(r"(\d+(?:[.,]\d+)?)\s?%")
+_PERCENT = re.compile(r"\A(\d+(?:[.,]\d+)?)\s?%")
 # 4/5, 4 out of 5, 4 stars, 4 - good, 4 (good)
 _SCORED = re.compile(
     r"\A(\d+(?:[.,]\d+)?)\s*(?:/\s*\d+|out of \d+|von \d+|stars?|sterne?|points?|[-–—:.)(]\s*\D.*)", re.IGNORECASE

@@ -25,7 +25,7 @@ _PLACE = re.compile(
     r"|(?P<alone>\d{1,2})(?:st|nd|rd|th|\.))",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\s+(?:or|vs\.?|versus|oder|ou)\s+|\s*/\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?<=\s)(?:or|vs\.?|versus|oder|ou)\s|/", re.IGNORECASE)
 _MOST_LABELS = 12
 _MOST_RANKED = 200
 
@@ -120,7 +120,7 @@ def _sides(name: str, profile: Profile) -> tuple[str, str] | None:
         if apart:
             return first, second
     asked = name.strip().rstrip("?] ").rpartition("[")[2].rpartition(": ")[2]
-    parts = [part.strip(" ?\"'“”„") for part in _BETWEEN.split(asked)]
+    parts = [part.strip(" \t\n?\"'“”„") for part in _BETWEEN.split(asked)]
     if len(parts) != 2 or not all(parts) or parts[0].lower() == parts[1].lower():
         return None
     if not all(value.lower() in (parts[0].lower(), parts[1].lower()) for value in said):
