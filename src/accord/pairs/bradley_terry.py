@@ -61,7 +61,7 @@ class BradleyTerryRanker(BaseEstimator):
     --------
     >>> from accord import BradleyTerryRanker
     >>> X = [("tea", "coffee"), ("tea", "water"), ("coffee", "water")]
-    >>> ranker = BradleyTerryRanker().fit(X, [1, 1, 0.5])
+    >>> ranker = BradleyTerryRanker().fit(X, [1, 0.5, 1])
     >>> ranker.rank()["item_id"].tolist()
     ['tea', 'coffee', 'water']
     """
