@@ -108,11 +108,12 @@ def _rotation(
     right = rotation_curve(corpus, rotation, sizes, fixed=fixed)
     if not whole:
         return {"right": right}
+    highlighted = HIGHLIGHT_SIZES if fixed is None else HIGHLIGHT_SIZES[:1]  # the quick look takes the smallest
     return {
         "right": right,
         "ablation": {size: _ablation(corpus, rotation, size, right, fixed is None) for size in ablated},
         "highlights": predicted_highlights(
-            corpus, rotation, {size: fixed or right["strengths"][size] for size in HIGHLIGHT_SIZES if size in sizes}
+            corpus, rotation, {size: fixed or right["strengths"][size] for size in highlighted if size in sizes}
         ),
         "short": short_texts(corpus, rotation, fixed=None if fixed is None else _FIXED_SHORT),
         "ask": ask_curve(corpus, rotation, fixed or right["strengths"][400]),
