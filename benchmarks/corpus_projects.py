@@ -5,6 +5,7 @@ import numpy as np
 from accord.data.corpora import convarg, convote, cqa, multiaspect, rationales
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.threads.paper.tables import binary
+from evaluate_corpora import aspects_project, threads_project
 
 __all__ = ["PROJECTS"]
 
@@ -35,32 +36,14 @@ def pairs(rng, *, n_sides=4):
 def threads(rng, *, n_threads=400):
     """Comments of community question answering, good or bad."""
     corpus = binary(cqa.load("2015/train"))
-    frame = corpus.subset(rng.permutation(corpus.n_threads)[:n_threads]).to_table()
-    asked = frame.drop_duplicates("group_id")
-    items = {
-        "item_id": [*asked["group_id"], *frame["item_id"]],
-        "text": [*asked["question"], *frame["text"]],
-        "group_id": [*asked["group_id"], *frame["group_id"]],
-        "author_id": [*asked["asker_id"], *frame["author_id"]],
-    }
-    judged = {"kind": ["label"] * len(frame), "item_id": list(frame["item_id"]), "value": list(frame["label"])}
-    return Project("threads", with_schema(items, ITEMS), with_schema(judged, JUDGEMENTS))
+    return threads_project(corpus.subset(rng.permutation(corpus.n_threads)[:n_threads]))
 
 
 def aspects(rng, *, n_texts=900):
     """Hotel reviews with the scores of their writers."""
     corpus = multiaspect.load()
     rows = rng.permutation(np.flatnonzero(corpus.split == "train"))[:n_texts]
-    names, ranks = corpus.ratings.items.ids[rows].astype(str), corpus.ratings.ranks[rows]
-    text, aspect = np.nonzero(ranks)
-    judged = {
-        "kind": ["score"] * len(text),
-        "item_id": list(names[text]),
-        "aspect": [corpus.ratings.aspects[place] for place in aspect],
-        "value": [str(int(rank)) for rank in ranks[text, aspect]],
-    }
-    items = {"item_id": list(names), "text": list(corpus.ratings.items.texts[rows])}
-    return Project("aspects", with_schema(items, ITEMS), with_schema(judged, JUDGEMENTS))
+    return aspects_project(corpus.ratings, rows)
 
 
 def links(rng):
