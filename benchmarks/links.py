@@ -12,7 +12,7 @@ from defaults_links import N_TEXTS as N_DRAWN
 from defaults_links import drawn, labelled_texts, logistic, ours, spread, steps, told
 
 N_TEXTS, N_LINKS, SWEEPS = 1_000_000, 10_000_000, 20
-# Probabilities of the labels of all texts of one graph, given its labels, links and words, and which texts are labelled.
+# Probabilities of the labels of all texts of a graph, from its labels, links and words, and which texts are labelled.
 PEERS = {
     "ours": lambda y, ends, X, seen, n_labels: ours(y, ends, X, seen)[0],
     "logistic regression on words": lambda y, ends, X, seen, n_labels: logistic(normalize(X), y, seen, n_labels),
