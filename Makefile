@@ -51,19 +51,18 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-# Processes that run out of tests take over half of what another has left; tests of one file mostly stay together, with what they share.
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+PYTEST = $(BIN)/python -m pytest
 
 test: setup
 	@$(MAKE) --no-print-directory --jobs 2 lint types layers
-	$(PYTEST) --ignore tests/browser
-	$(PYTEST) --doctest-modules src/accord --ignore src/accord/store/migrations  # the examples in docstrings
-	$(PYTEST) --dist loadfile tests/browser  # a browser wants its own process
+	$(PYTEST) -n $(JOBS) --ignore tests/browser
+	$(PYTEST) -n $(JOBS) --doctest-modules src/accord --ignore src/accord/store/migrations  # the examples in docstrings
+	$(PYTEST) tests/browser  # a browser wants its own process
 
 coverage: setup
-	$(PYTEST) --ignore tests/browser --cov --cov-report=
-	$(PYTEST) --doctest-modules src/accord --ignore src/accord/store/migrations --cov --cov-append --cov-report=
-	$(PYTEST) --dist loadfile tests/browser --cov --cov-append --cov-report=term:skip-covered
+	$(PYTEST) -n $(JOBS) --ignore tests/browser --cov --cov-report=
+	$(PYTEST) -n $(JOBS) --doctest-modules src/accord --ignore src/accord/store/migrations --cov --cov-append --cov-report=
+	$(PYTEST) tests/browser --cov --cov-append --cov-report=term:skip-covered
 
 bench: $(VENV)/.accord-bench
 	$(BIN)/python benchmarks/run.py $(BENCH)
