@@ -2,6 +2,7 @@
 # make constraints   choose those versions anew
 # make run     Accord at work on its examples: a ranking with its report, then the studio
 # make test    every check and every test
+# make coverage   the tests again, and which lines none of them runs
 # make bench   Accord against its peers, three runs each, written to benchmarks/results.json and docs/benchmarks.md
 # make bench-peers   the peers that need torch or JAX, each in an environment of its own
 # make docs    the documentation as HTML, with its gallery and its reference, every example run
@@ -20,7 +21,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: setup constraints run test lint types layers bench bench-peers docs release clean
+.PHONY: setup constraints run test coverage lint types layers bench bench-peers docs release clean
 
 setup: $(STAMP)
 
@@ -50,10 +51,18 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
-test: lint types layers
-	$(BIN)/python -m pytest -n $(JOBS) --ignore tests/browser --cov --cov-report=
-	$(BIN)/python -m pytest --doctest-modules src/accord --ignore src/accord/store/migrations --cov --cov-append --cov-report=  # the examples in docstrings
-	$(BIN)/python -m pytest tests/browser --cov --cov-append --cov-report=term:skip-covered  # a browser wants its own process
+PYTEST = $(BIN)/python -m pytest
+
+test: setup
+	@$(MAKE) --no-print-directory --jobs 2 lint types layers
+	$(PYTEST) -n $(JOBS) --ignore tests/browser
+	$(PYTEST) -n $(JOBS) --doctest-modules src/accord --ignore src/accord/store/migrations  # the examples in docstrings
+	$(PYTEST) tests/browser  # a browser wants its own process
+
+coverage: setup
+	$(PYTEST) -n $(JOBS) --ignore tests/browser --cov --cov-report=
+	$(PYTEST) -n $(JOBS) --doctest-modules src/accord --ignore src/accord/store/migrations --cov --cov-append --cov-report=
+	$(PYTEST) tests/browser --cov --cov-append --cov-report=term:skip-covered
 
 bench: $(VENV)/.accord-bench
 	$(BIN)/python benchmarks/run.py $(BENCH)

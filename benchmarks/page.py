@@ -21,6 +21,8 @@ NO_PEER = (
     ("Good Grief", "no other implementation is published"),
     ("field over", "no package fits a field over ordinal aspects"),
     ("prediction given", "a rate, not a comparison"),
+    ("10^7 links", "growth, not a comparison"),
+    ("reproduce", "the time of a command, not a comparison"),
     ("one graph of", "growth, not a comparison"),
     ("edges in all", "growth, not a comparison"),
     ("reading both ends", "what any engine must do at least"),

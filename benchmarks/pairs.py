@@ -84,13 +84,16 @@ def choix_scores(x, train):
 
 
 def evalica_scores(x, train):
+    """Without the ties evalica has no answer: where an item never won or never lost, it gives all the same score."""
     import evalica
 
     i, j, y, _ = train
-    winners = [evalica.Winner.X if v == 1 else evalica.Winner.Y for v in y]
-    table = evalica.bradley_terry(ids(i).tolist(), ids(j).tolist(), winners).scores
-    scores = np.array([np.log(max(table.get(name, 1.0), 1e-12)) for name in ids(range(len(x)))])
-    return by_scores(scores)
+    names = ids(range(len(x) - N_NEW)).tolist()
+    lefts, rights = [*ids(i).tolist(), *names], [*ids(j).tolist(), *(["another"] * len(names))]
+    winners = [evalica.Winner.X if v == 1 else evalica.Winner.Y for v in y] + [evalica.Winner.Draw] * len(names)
+    table = evalica.bradley_terry(lefts, rights, winners).scores
+    scores = np.log([table[name] for name in names])
+    return by_scores(np.concatenate([scores, np.full(N_NEW, scores.mean())]))
 
 
 def crowdkit_scores(x, train):
@@ -112,7 +115,7 @@ def logistic(x, train):
 # peer → module, how it is fitted, most votes it is given (beyond, it takes minutes)
 PEERS = {
     "choix": ("choix", choix_scores, 20_000),
-    "evalica": ("evalica", evalica_scores, 60_000),
+    "evalica, one tie added for each item": ("evalica", evalica_scores, 60_000),
     "crowd-kit NoisyBradleyTerry": ("crowdkit", crowdkit_scores, 5_000),
     "logistic regression on differences": ("sklearn", logistic, 60_000),
 }

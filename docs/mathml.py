@@ -9,6 +9,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 def markup(tex: str, *, block: bool) -> str:
     """The MathML of a formula; a command that is not known stops the build."""
+    if r"\sqrt" in tex:
+        raise SphinxError(f"{tex} has a root, which browsers without a font for formulas do not draw; write \\surd.")
     try:
         return tex2mathml(tex, as_block=block)
     except MathError as error:

@@ -89,6 +89,19 @@ def test_every_answer_is_two_clicks_from_the_first_page():
     assert max(distance[target_of(questions, link)] for link in links_of(questions)) <= 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rank my votes", "got *Bad*", "how many more votes", "my own embeddings", "on a cluster", "GPT",
+        "write files for Label Studio", "which words mattered", "logistic regression on my data", "cite Accord",
+        "the licence, or which versions",
+    ],
+)  # fmt: skip
+def test_a_question_that_strangers_ask_has_a_row(words):
+    rows = [line for line in (DOCS / "questions.md").read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    assert len([row for row in rows if words in row.split("|")[1]]) == 1
+
+
 @pytest.mark.parametrize("page", [page for page in TEXTS if run_snippets.snippets(page)], ids=lambda page: page.name)
 def test_no_snippet_names_something_undefined(page):
     assert run_snippets.undefined_names("\n".join(run_snippets.snippets(page))) == set()

@@ -1,7 +1,12 @@
 """One project stops no other: each refit has limits, its failure is shown to the owner, and the next is served."""
 
+import re
+import signal
+import subprocess
+import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +172,19 @@ def test_slow_projects_leave_room_for_a_quick_one_and_failed_ones_do_not_pile_up
     worker._jobs = {100: Going(1.0)}
     assert not worker._has_room(sick)
     assert worker._has_room(well)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the system does not say which signals are ignored")
+def test_ctrl_c_is_not_heard_where_modules_are_imported_for_later_processes():
+    code = (
+        "import os\n"
+        "from multiprocessing import forkserver\n"
+        "from accord.studio import limited\n"
+        "limited.prepare()\n"
+        "server = forkserver._forkserver._forkserver_pid\n"
+        "print(open(f'/proc/{server}/status').read())\n"
+        "os.kill(server, 9)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    ignored = int(re.search(r"^SigIgn:\s*(\w+)$", said, re.MULTILINE)[1], 16)
+    assert ignored & 1 << (signal.SIGINT - 1)

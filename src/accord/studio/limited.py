@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,7 +41,21 @@ def prepare(*modules: str) -> None:
         from multiprocessing import forkserver
 
         _CONTEXT.set_forkserver_preload(["accord.studio.limited_work", *modules])
-        forkserver.ensure_running()
+        with _interrupts_ignored():
+            forkserver.ensure_running()
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """A process that is started here never hears of Ctrl-C: it would say where in its imports it was disturbed."""
+    if threading.current_thread() is not threading.main_thread():  # nobody else may set handlers
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)
