@@ -129,7 +129,7 @@ def report(rows):
         cells = part.pivot_table(index=["split", "seed"], columns=["way", "n"], values="score").dropna()
         print(f"\n{kind}: {cells.index.get_level_values(0).nunique()} splits, {len(cells)} replays of each way")
         print("| way | " + " | ".join(map(str, SIZES)) + " | as good as 400 random after |\n|---|" + "---:|" * 5)
-        for way in [way for way in WAYS if way in cells]:
+        for way in dict.fromkeys(["random", *cells.columns.get_level_values(0)]):
             told = []
             for n in SIZES:
                 gain = sign * (cells[way, n] - cells["random", n]).groupby("split").mean()
