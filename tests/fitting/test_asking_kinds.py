@@ -35,9 +35,10 @@ def told(options, given, given_precision, targets, target_precision, chosen):
         every = np.vstack([*words, target])
         cov = 4.0 * every @ every.T + np.diag(np.concatenate([*noise, [1 / precision]]))
         g, t = len(given_precision), len(cov) - 1
-        log_det = lambda rows: np.linalg.slogdet(cov[np.ix_(rows, rows)])[1]  # noqa: E731
         old, new = list(range(g)), list(range(g, t))
-        total += 0.5 * (log_det([*old, *new]) + log_det([*old, t]) - log_det(old) - log_det([*old, *new, t]))
+        subsets = ([*old, *new], [*old, t], old, [*old, *new, t])
+        parts = [np.linalg.slogdet(cov[np.ix_(rows, rows)])[1] for rows in subsets]
+        total += 0.5 * (parts[0] + parts[1] - parts[2] - parts[3])
     return total
 
 
