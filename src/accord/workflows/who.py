@@ -20,7 +20,7 @@ from accord.workflows.agree import answer_table
 from accord.workflows.collecting.people import with_others
 from accord.workflows.judged import judge_names
 
-__all__ = ["FLOOR", "Answerer", "Sent", "answerers", "capacity", "number_of_answers", "send", "with_people"]
+__all__ = ["FLOOR", "Answerer", "Sent", "answerers", "capacity", "group_of", "number_of_answers", "send", "with_people"]
 
 FLOOR = 0.15  # share of the questions that go to anybody
 _BEFORE = 10.0  # answers that the mean of all counts as, and the mean of a person inside a group
@@ -82,7 +82,7 @@ def answerers(project: Project, *, names: Sequence[str] | None = None, today: st
     known = sorted({*table["who"].astype(str), *judges}) if names is None else list(names)
     right = _right(table, project)
     mean = float((right.dropna().sum() + _BEFORE * _UNKNOWN) / (right.notna().sum() + _BEFORE))
-    groups = _groups(project)
+    groups = group_of(project)
     day = today or f"{datetime.now(UTC):%Y-%m-%d}"
     is_today = table["at"].fillna("").astype(str).str[:10] == day
     found = []
@@ -103,7 +103,7 @@ def answerers(project: Project, *, names: Sequence[str] | None = None, today: st
     return found
 
 
-def _groups(project: Project) -> dict[str, str]:
+def group_of(project: Project) -> dict[str, str]:
     """The group of each text, where there are several."""
     names = (project.item_table.column(column).to_pylist() for column in ("item_id", "group_id"))
     found = {str(name): str(group) for name, group in zip(*names, strict=True) if group is not None}
@@ -202,7 +202,7 @@ def with_people(table: pd.DataFrame, project: Project, *, seed: int = 0, today: 
         raise InputError(
             "--who needs judgements whose annotator is known; this project has none. Import them with annotator_id."
         )
-    groups = _groups(project)
+    groups = group_of(project)
     names: list[list[Hashable]] = (
         table[["left", "right"]].to_numpy(object).tolist() if "left" in table else [[name] for name in table["item_id"]]
     )
