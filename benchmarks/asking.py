@@ -143,9 +143,9 @@ def needed(cells, way, sign):
     """Answers with which a way is as good as 400 random ones, on the mean curve; infinite where it never is."""
     curve = np.maximum.accumulate(sign * cells[way].mean().sort_index())
     goal = sign * cells["random", SIZES[-1]].mean()
-    if curve.iloc[-1] < goal:
+    if curve.iloc[-1] < goal - 1e-12:
         return np.inf
-    at = int(np.argmax(curve.to_numpy() >= goal))
+    at = int(np.argmax(curve.to_numpy() >= goal - 1e-12))
     x, y = curve.index.to_numpy(float), curve.to_numpy()
     return x[at] if at == 0 else x[at - 1] + (x[at] - x[at - 1]) * (goal - y[at - 1]) / (y[at] - y[at - 1])
 
