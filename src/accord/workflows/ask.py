@@ -159,8 +159,8 @@ def ask_texts(
     open_ = may & ~found.given
     marks = project.kind == "rationales" and "highlight" in questions
     if marks:  # a text that has its label may still be highlighted
-        open_ = may & ~(found.given & highlighted(project))
-        open_ &= True if "label" in questions else ~highlighted(project)
+        marked = highlighted(project)
+        open_ = may & ~(found.given & marked if "label" in questions else marked)
     free = np.flatnonzero(open_)
     if not free.size:
         raise InputError("every text is answered already; there is none to ask about.")
@@ -185,12 +185,11 @@ def ask_texts(
         way, key, propensity = mix.draw(rng)
         row = place[key]
         usual = "highlight" if marks and (found.given[row] or "label" not in questions) else questions[0]
-        spent, why = (
-            float(costs[usual].of([len(found.texts[row])])[0]),
-            REASONS[strategy if way == "informative" else way],
-        )
-        if way == "informative" and str(key) in asked:
-            usual, spent, why = asked[str(key)].question, asked[str(key)].seconds, asked[str(key)].why
+        spent = float(costs[usual].of([len(found.texts[row])])[0])
+        why = REASONS[strategy if way == "informative" else way]
+        if str(key) in asked:
+            usual, spent = asked[str(key)].question, asked[str(key)].seconds
+            why = asked[str(key)].why if way == "informative" else why
         way = strategy if way == "informative" else way
         rows.append((key, usual, way, propensity, told.get(str(key), np.nan), spent, why))
     columns = ["item_id", "question", "strategy", "propensity", "gain", "seconds", "why"]
@@ -198,11 +197,11 @@ def ask_texts(
     if model is not None and task.parts is not None:
         texts = table["item_id"].tolist()
         if len(questions) > 1:
-            found_ = choose_aspects(task, model, project, texts, costs)
-            table = table.assign(question=found_["question"], gain=found_["gain"], seconds=found_["seconds"])
+            parts = choose_aspects(task, model, project, texts, costs)
+            table = table.assign(question=parts["question"], gain=parts["gain"], seconds=parts["seconds"])
         else:
-            found_ = task.parts(model, part_of(project, np.array(texts, dtype=object)), texts)
-        table.insert(1, "aspect", found_["aspect"])
+            parts = task.parts(model, part_of(project, np.array(texts, dtype=object)), texts)
+        table.insert(1, "aspect", parts["aspect"])
     return table
 
 

@@ -167,6 +167,6 @@ def _timed(project: Project) -> pd.DataFrame:
     sizes = dict(
         zip(items.column("item_id").to_pylist(), pc.utf8_length(items.column("text")).to_pylist(), strict=True)
     )
-    both = sum(answers[name].map(sizes).fillna(0) for name in ("item_id", "other_id"))
+    both = answers["item_id"].map(sizes).fillna(0) + answers["other_id"].map(sizes).fillna(0)
     answers["length"] = np.maximum(both, 1.0)
     return answers[answers["seconds"].between(_SLIP, _PAUSE)]

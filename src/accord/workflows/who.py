@@ -92,11 +92,9 @@ def answerers(project: Project, *, names: Sequence[str] | None = None, today: st
         hits = right.loc[own.index].dropna()
         reliability = float((hits.sum() + _BEFORE * mean) / (len(hits) + _BEFORE))
         first = own["question"].str.partition("\0")[0] if len(own) else own["question"]
-        inside = hits.groupby(first.loc[hits.index].map(groups)).agg(["sum", "size"]) if len(hits) else []
-        drawn = {
-            str(group): float((row["sum"] + _BEFORE * reliability) / (row["size"] + _BEFORE))
-            for group, row in (inside.iterrows() if len(hits) else ())
-        }
+        drawn = {}
+        for group, inside in hits.groupby(first.loc[hits.index].map(groups)) if groups and len(hits) else ():
+            drawn[str(group)] = float((inside.sum() + _BEFORE * reliability) / (len(inside) + _BEFORE))
         done = frozenset(frozenset(filter(None, question.split("\0"))) for question in own["question"].unique())
         n_today = own[is_today.loc[own.index]]["question"].nunique()
         found.append(Answerer(name, name in judges, reliability, len(hits), len(done), n_today, drawn, done))

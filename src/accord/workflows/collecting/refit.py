@@ -344,7 +344,8 @@ def _choose_texts(
     free = np.flatnonzero(found.counts == 0)
     free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    seed, asks = rng.randrange(2**31), {}
+    seed = rng.randrange(2**31)
+    asks: dict[int, str] = {}
     if by_cost and project.kind == "rationales" and model is not None and not found.given.all():
         best = label_or_highlight(
             task, model, project, found.ids, found.texts, found.given, ~found.given, size, costs_of(project), seed=seed
