@@ -7,7 +7,7 @@ import pytest
 
 from accord.errors import InputError
 from accord.store import judgements, people, projects, questions
-from accord.workflows.collecting.collect import Answer, next_question, record
+from accord.workflows.collecting.collect import Answer, next_question, record, reopen
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import store_project
 from accord.workflows.looked_at import part_of
@@ -104,3 +104,5 @@ def test_highlights_are_asked_for_by_their_cost_and_labels_alone_are_taken_then(
             kind = "label" if asked.asks == "label" else "span"
             sent = Answer(f"answer-{n:04d}", kind, asked.texts[0].key, label=label, question_id=asked.question_id)
             assert record(c, stored, judge.id, sent) == (1 if kind == "label" else 2)
+            again = reopen(c, stored, judge.id, sent.request_id)
+            assert again.question.asks == asked.asks

@@ -242,10 +242,16 @@ def _reopened(connection: Connection, project: StoredProject, person_id: int, re
         "strategy": first.strategy or "again",
         "propensity": first.propensity,
         "model_version": first.model_version or 0,
+        "asks": _asked_alone(rows),
     }
     held = questions.held(connection, project.id, person_id, first.item, first.other)
     key = questions.hold(connection, project.id, person_id, row, first=True) if held is None else held
     return Reopened(request_id, _shown(connection, project, person_id, Question(key, **row)), given_by(rows))
+
+
+def _asked_alone(rows: Sequence[Any]) -> str | None:
+    """What an answer was asked for alone: a label, where nothing is said of highlights."""
+    return "label" if {row.kind for row in rows} == {"label"} else None
 
 
 def reopen(connection: Connection, project: StoredProject, person_id: int, request_id: str) -> Reopened:
@@ -253,7 +259,7 @@ def reopen(connection: Connection, project: StoredProject, person_id: int, reque
     rows = kept.stored_rows(connection, project.id, request_id)
     if not rows or rows[0].person_id != person_id or rows[0].item is None or rows[0].kind == "undo":
         raise InputError("people change their own answers; this one is not yours, or is not known.")
-    asked = Question(0, rows[0].item, rows[0].other, "again", None, 0)
+    asked = Question(0, rows[0].item, rows[0].other, "again", None, 0, _asked_alone(rows))
     question = replace(_shown(connection, project, person_id, asked), question_id=None)
     return Reopened(request_id, question, given_by(rows))
 
