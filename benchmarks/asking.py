@@ -129,7 +129,7 @@ def report(rows):
         cells = part.pivot_table(index=["split", "seed"], columns=["way", "n"], values="score").dropna()
         print(f"\n{kind}: {cells.index.get_level_values(0).nunique()} splits, {len(cells)} replays of each way")
         print("| way | " + " | ".join(map(str, SIZES)) + " | as good as 400 random after |\n|---|" + "---:|" * 5)
-        for way in [way for way in WAYS if way in cells]:
+        for way in dict.fromkeys(["random", *cells.columns.get_level_values(0)]):
             told = []
             for n in SIZES:
                 gain = sign * (cells[way, n] - cells["random", n]).groupby("split").mean()
@@ -143,9 +143,9 @@ def needed(cells, way, sign):
     """Answers with which a way is as good as 400 random ones, on the mean curve; infinite where it never is."""
     curve = np.maximum.accumulate(sign * cells[way].mean().sort_index())
     goal = sign * cells["random", SIZES[-1]].mean()
-    if curve.iloc[-1] < goal:
+    if curve.iloc[-1] < goal - 1e-12:
         return np.inf
-    at = int(np.argmax(curve.to_numpy() >= goal))
+    at = int(np.argmax(curve.to_numpy() >= goal - 1e-12))
     x, y = curve.index.to_numpy(float), curve.to_numpy()
     return x[at] if at == 0 else x[at - 1] + (x[at] - x[at - 1]) * (goal - y[at - 1]) / (y[at] - y[at - 1])
 

@@ -1,6 +1,6 @@
 """Rules of choosing texts, tried out with a cheap model on the public corpora: weighted words and logistic regression.
 
-    python benchmarks/asking_words.py KIND FILE [--splits 0-9] [--seeds 0,1,2]
+    python benchmarks/asking_words.py KIND FILE [--splits 0-9] [--seeds 0,1,2] [--ways random,badge] [--batch 20]
     python benchmarks/asking.py report FILE
 
 A replay takes a second, where one with Accord's own models (``benchmarks/asking.py``) takes ten and more. The rules are
@@ -8,6 +8,10 @@ those of ``accord ask``, with its share of random questions; what a thread or a 
 model does not know of them. Aspects are ridge regressions of ranks, which have no uncertainty: all texts are taken as
 equally uncertain. Each split holds out 30 % of the texts, at most 1,000, and asks among at most 2,500. A replay begins
 with twenty random answers. Splits 100 and above are for development.
+
+``VARIANTS`` are other rules that were tried: entropy weighed by the likeness to the other texts, BADGE (the spread of
+gradients, k-means++), and the expected fall of the error on other texts. ``--batch`` keeps batches at one size; else
+they grow to half of what was answered.
 """
 
 import argparse
@@ -15,6 +19,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from accord.data.corpora import convote, cqa, multiaspect
@@ -86,6 +92,8 @@ def chosen(way, x, y, groups, model, asked, left, n, rng):
     uncertainty = np.ones(len(left)) if p is None else entropy(p)
     if way == "uncertainty":
         return left[np.argsort(-uncertainty, kind="stable")[:n]]
+    if way in VARIANTS:
+        return left[VARIANTS[way](x, left, asked, p, n, rng)]
     rows = np.concatenate([left, asked])
     given = np.arange(len(rows)) >= len(left)
     precision = np.full(len(rows), 0.25)
@@ -96,7 +104,67 @@ def chosen(way, x, y, groups, model, asked, left, n, rng):
     return rows[pick_texts(Asking(x[rows], precision, given, *NO_PAIRS, allowed), n, rng)[0]]
 
 
-def replay(way, x, y, groups, split, seed):
+def density(x, left, asked, p, n, rng):
+    """Entropy times the mean likeness to the texts that are left."""
+    likeness = x[left] @ np.asarray(x[left].mean(axis=0)).ravel()
+    return np.argsort(-entropy(p) * likeness, kind="stable")[:n]
+
+
+def badge(x, left, asked, p, n, rng):
+    """k-means++ on the gradients of the loss with respect to the weights, each taken with its likeliest label."""
+    size = 1.0 - p.max(axis=1)
+    square = size**2 * np.asarray(x[left].multiply(x[left]).sum(axis=1)).ravel()
+    best = [int(np.argmax(square))]
+    far = np.full(len(left), np.inf)
+    for _ in range(n - 1):
+        last = best[-1]
+        inner = (x[left] @ x[left[[last]]].T).toarray()[:, 0] * size * size[last]
+        inner *= np.where(p.argmax(axis=1) == p[last].argmax(), 1.0, -1.0)
+        far = np.minimum(far, np.maximum(square + square[last] - 2.0 * inner, 0.0))
+        far[best] = 0.0
+        best.append(int(rng.choice(len(left), p=far / far.sum())))
+    return np.array(best)
+
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+
+def error(x, left, asked, p, n, rng, variance=10.0, n_candidates=200, n_targets=300):
+    """The expected fall of the share of wrong labels among other texts, by a Gaussian process on words."""
+    rows = np.argsort(-entropy(p), kind="stable")[:n_candidates]
+    targets = rng.choice(len(left), min(n_targets, len(left)), replace=False)
+    odds = np.log(p[:, 1] / p[:, 0])
+    here, there, given = x[left[rows]], x[left[targets]], x[asked]
+    root = cholesky(variance * (given @ given.T).toarray() + 5.0 * np.eye(len(asked)), lower=True)
+    seen = [solve_triangular(root, variance * (given @ part.T).toarray(), lower=True) for part in (here, there)]
+    covariance = variance * (here @ there.T).toarray() - seen[0].T @ seen[1]
+    among = variance * (here @ here.T).toarray() - seen[0].T @ seen[0]
+    left_over = np.maximum(variance - (seen[1] ** 2).sum(axis=0), 1e-6)
+    noise = 1.0 / np.maximum(p[rows, 0] * p[rows, 1], 1e-3)
+    own, best = rows[:, None] == targets, []
+    for _ in range(n):
+        z = np.abs(odds[targets]) / np.sqrt(left_over)
+        moved = np.minimum(np.abs(covariance) / np.sqrt((np.diag(among) + noise)[:, None] * left_over), 0.999)
+        after = sum(
+            weight * ndtr(-np.abs(z + moved * node) / np.sqrt(1.0 - moved**2))
+            for node, weight in zip(NODES, WEIGHTS, strict=True)
+        )
+        fall = np.where(own, 0.0, ndtr(-z) - after).sum(axis=1)
+        fall[best] = -np.inf
+        one = int(np.argmax(fall))
+        best.append(one)
+        scale = among[one, one] + noise[one]
+        left_over = np.maximum(left_over - covariance[one] ** 2 / scale, 1e-6)
+        covariance = covariance - np.outer(among[:, one], covariance[one]) / scale
+        among = among - np.outer(among[:, one], among[one]) / scale
+    return rows[best]
+
+
+VARIANTS = {"density": density, "badge": badge, "error": error}
+
+
+def replay(way, x, y, groups, split, seed, batch=None):
     """The score after each number of answers."""
     order = np.random.default_rng(split).permutation(len(y))
     n_test = min(MOST_TEST, int(0.3 * len(y)))
@@ -109,7 +177,7 @@ def replay(way, x, y, groups, split, seed):
             curve[len(asked)] = model.score(x[test], y[test])
         if len(asked) >= SIZES[-1]:
             return curve
-        n = min(min(size for size in SIZES if size > len(asked)) - len(asked), max(BATCH, len(asked) // 2))
+        n = min(min(size for size in SIZES if size > len(asked)) - len(asked), batch or max(BATCH, len(asked) // 2))
         left = pool[~np.isin(pool, asked)]
         n_random = 0 if way in ("random", "coverage") else int(rng.binomial(n, FLOOR))
         best = chosen(way, x, y, groups, model, asked, left, n - n_random, rng)
@@ -124,17 +192,20 @@ def main():
     parser.add_argument("file", type=Path)
     parser.add_argument("--splits", type=numbers, default=list(range(10)))
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
+    parser.add_argument("--batch", type=int)
     options = parser.parse_args()
     texts, y, groups = load(options.kind)
     x, groups = weighted_words(list(texts)).astype(np.float64), np.asarray(groups, dtype=np.int64)
     done = {(row["kind"], row["split"], row["seed"], row["way"]) for row in read(options.file)}
     for seed in options.seeds:
         for split in options.splits:
-            for way in WAYS:
-                if (options.kind, split, seed, way) in done or (way == "coverage" and not groups.any()):
+            for way in options.ways:
+                name = way if options.batch is None or way == "random" else f"{way}, batches of {options.batch}"
+                if (options.kind, split, seed, name) in done or (way == "coverage" and not groups.any()):
                     continue
-                row = {"kind": options.kind, "split": split, "seed": seed, "way": way}
-                row["curve"] = replay(way, x, y, groups, split, seed)
+                row = {"kind": options.kind, "split": split, "seed": seed, "way": name}
+                row["curve"] = replay(way, x, y, groups, split, seed, options.batch)
                 with options.file.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
 

@@ -1,5 +1,6 @@
 """Asking in every kind: what is asked, why, how probable it was; and what is done before anything is known."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -176,6 +177,24 @@ def test_a_replay_may_fit_after_given_numbers_of_answers_alone():
     curve = replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
     assert list(curve) == [10, 15, 30]
     assert curve == replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
+
+
+def test_a_simulation_may_compare_some_ways_at_some_numbers_of_answers(capsys):
+    command = ["simulate", "example:cafe-notes", "--set", "seeds=1", "--json"]
+    assert main([*command, "--at", "12,16", "--ways", "uncertainty"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["strategy"], row["n_labels"]) for row in rows] == [
+        (way, n) for way in ("random", "uncertainty") for n in (12, 16)
+    ]
+    for wrong, told in (
+        (["--at", "20,10"], "numbers of answers rise"),
+        (["--at", "ten"], "got 'ten'"),
+        (["--ways", "uncertanty"], "Did you mean 'uncertainty'"),
+    ):
+        assert main([*command, *wrong]) == 2
+        assert told in capsys.readouterr().err
+    assert main(["simulate", "example:arguments", "--at", "50"]) == 2
+    assert "not for pairs" in capsys.readouterr().err
 
 
 def test_answers_that_are_needed_are_read_off_the_curve():

@@ -42,6 +42,25 @@ def ask(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws of texts.")] = 0,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUESTION=TIME,…",
+            help="How long a question takes, as in label=5s,highlight=20s; else it is measured from the answers. "
+            "Questions that are named are chosen among, by information per second.",
+        ),
+    ] = None,
+    questions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUESTION,…",
+            help="The questions among which is chosen: label, highlight (rationales), scores, score (aspects).",
+        ),
+    ] = None,
+    who: Annotated[
+        bool,
+        typer.Option("--who", help="Also say whom to ask: who answers best, was not asked before and is not busy."),
+    ] = False,
     rest: Annotated[
         bool,
         typer.Option("--rest", help="Also say how good the model is on the rest, and what more answers add (16 fits)."),
@@ -51,22 +70,34 @@ def ask(
     """Say which questions are worth asking next."""
     from accord.store.models import load_model
     from accord.workflows.ask import ask as run
+    from accord.workflows.costs import costs_of, parse_costs
     from accord.workflows.stopping import estimate_rest
+    from accord.workflows.who import with_people
 
     saved = None if model is None else load_model(model)
     kind, project = kind_and_project(words)
     opened = opened_project(project, kind or (None if saved is None else saved.kind))
+    times = None if cost is None else parse_costs(cost, opened.kind)
+    named = None if questions is None else [part.strip() for part in questions.split(",") if part.strip()]
     with progress_bars(hidden=json) as progress:
-        table = run(saved, opened, n=n, strategy=strategy, seed=seed, progress=progress)
+        table = run(saved, opened, n=n, strategy=strategy, seed=seed, cost=times, questions=named, progress=progress)
+        table = with_people(table, opened, seed=seed) if who else table
         found, notes = estimate_rest(saved, opened, seed=seed, progress=progress) if rest else (None, [])
     if json:
         left = {} if found is None else {"rest": {**asdict(found), "sentence": found.sentence, "notes": notes}}
-        print_json({"kind": opened.kind, "rows": records(table), **left})
+        seconds = {name: asdict(one) for name, one in costs_of(opened, times).items()}
+        print_json({"kind": opened.kind, "rows": records(table), "costs": seconds, **left})
         return
     print_table(_readable(table, opened), title="Ask next")
     if "gain" in table:
         told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
         typer.echo(f"gain: how much an answer is expected to tell{told}.")
+    if who:
+        typer.echo("who: to whom the question goes; of 100 questions 15 go to anybody, so that nobody is left out.")
+    asked = set(table["question"]) if "question" in table else {"vote"}
+    for name, one in costs_of(opened, times).items():
+        if name in asked:
+            typer.echo(one.sentence)
     for sentence in [] if found is None else [found.sentence, *notes]:
         typer.echo(sentence)
 

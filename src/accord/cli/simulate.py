@@ -25,21 +25,40 @@ app = command_app()
 def simulate(
     words: NamedProject,
     report: Annotated[Path | None, typer.Option(help="Also write the curves as one HTML page.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,…",
+            help="Fit the model after these numbers of answers alone, as in 50,100,200,400: fewer fits.",
+        ),
+    ] = None,
+    ways: Annotated[
+        str | None,
+        typer.Option(metavar="WAY,…", help="The ways to compare with random questions, as in information,uncertainty."),
+    ] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
     """Replay a project to see how fast each way of asking learns.
 
-    Settings of the replay: n_labels (100), batch (10) and seeds (3).
+    The model is the one that "accord train" fits, with the settings that you give. Settings of the replay: n_labels
+    (100), batch (10) and seeds (3).
     """
     from accord.fitting.settings import parse_settings
     from accord.workflows.report import simulation_report, write_report
+    from accord.workflows.simulate import parse_numbers, parse_ways
     from accord.workflows.simulate import simulate as run
 
     kind, project = kind_and_project(words)
     opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
-        found = run(opened, settings=parse_settings(settings or []), progress=progress)
+        found = run(
+            opened,
+            settings=parse_settings(settings or []),
+            progress=progress,
+            strategies=parse_ways(ways),
+            at=parse_numbers(at),
+        )
     if report is not None:
         name = Path(project.removeprefix("example:")).stem
         write_report(simulation_report(opened, found, title=f"Ways of asking about {name}"), report)

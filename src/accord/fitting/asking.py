@@ -43,6 +43,8 @@ class Asking:
         What the answers of such two tell about each other, in nats.
     stands_for : float
         How many texts without an answer each of these stands for, where they are a part of a larger number.
+    seconds : array of shape (n_texts,), optional
+        How long each question takes; what tells most by the second is asked first. Equal without it.
     """
 
     words: sp.csr_array
@@ -52,6 +54,7 @@ class Asking:
     shared: FloatArray
     allowed: BoolArray | None = None
     stands_for: float = 1.0
+    seconds: FloatArray | None = None
 
 
 def label_precision(p: FloatArray) -> FloatArray:
@@ -80,7 +83,7 @@ def agreement_information(p: FloatArray, ends: IntArray, equal: FloatArray) -> F
 
 
 def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """The ``n`` texts to ask about, best first, and what each tells about the others, in nats.
+    """The ``n`` texts to ask about, best by the second first, and what each tells about the others, in nats.
 
     Each of the first is chosen as if those before it were answered already. Texts that pull one that was chosen are
     passed over as long as there are others. Among very many texts some are looked at: a part at random, and those whose
@@ -99,9 +102,10 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
         ]
         rows = np.unique(np.concatenate([*best, rng.choice(free, max(_CANDIDATES, 2 * n), replace=False)]))
     told = _ByWords(asking, rows, unknown, rng)
+    time = np.ones(rows.size) if asking.seconds is None else asking.seconds[rows]
     if rows.size > max(_FINALISTS, 2 * n):
-        kept = np.sort(np.argsort(-(told.gain() + pulled[rows]), kind="stable")[: max(_FINALISTS, 2 * n)])
-        rows = rows[kept]
+        kept = np.sort(np.argsort(-(told.gain() + pulled[rows]) / time, kind="stable")[: max(_FINALISTS, 2 * n)])
+        rows, time = rows[kept], time[kept]
         told.keep(kept)
     neighbours = _neighbours(asking.ends, len(asking.given))
     open_, passed = np.ones(rows.size, dtype=bool), np.zeros(rows.size, dtype=bool)
@@ -112,7 +116,7 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
     for _ in range(min(n, _IN_TURN)):
         gain = told.gain() + pulled[rows]
         usable = open_ & ~passed if (open_ & ~passed).any() else open_
-        best_one = int(np.argmax(np.where(usable, gain, -np.inf)))
+        best_one = int(np.argmax(np.where(usable, gain / time, -np.inf)))
         chosen.append(int(rows[best_one]))
         gains.append(float(gain[best_one]))
         open_[best_one] = False
@@ -120,8 +124,8 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
         passed[near[near >= 0]] = True
         told.answer(best_one)
     if n > len(chosen):
-        gain = np.where(open_, told.gain() + pulled[rows], -np.inf)
-        more = np.argsort(-gain, kind="stable")[: n - len(chosen)]
+        gain = told.gain() + pulled[rows]
+        more = np.argsort(np.where(open_, -gain / time, np.inf), kind="stable")[: n - len(chosen)]
         chosen, gains = [*chosen, *rows[more].tolist()], [*gains, *gain[more].tolist()]
     return np.array(chosen, dtype=np.int64), np.array(gains)
 

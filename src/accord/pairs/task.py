@@ -17,7 +17,8 @@ from accord.evaluation.tables import mean_row
 from accord.fitting.settings import Number, configured
 from accord.pairs import PreferenceRanker
 from accord.pairs.features import ArgumentFeatures
-from accord.typing import Progress
+from accord.pairs.replay import replay_votes
+from accord.typing import IntArray, Progress
 
 __all__ = [
     "TASK",
@@ -175,23 +176,27 @@ def _replay(
     X, y = votes.xy()
     order = rng.permutation(len(y))
     test, pool = order[: len(y) // 5], order[len(y) // 5 :]
-    asked = pool[:batch]
     model = PreferenceRanker(**{**base.get_params(deep=False), "features": None})
-    model.fit(X.iloc[asked], y[asked], items=items)
-    reached = []
-    while True:
-        reached.append((asked.size, float(np.mean(model.predict(X.iloc[test]) == y[test]))))
-        free = np.setdiff1d(pool, asked)
-        if asked.size >= n_labels or not free.size:
-            return reached
-        if strategy == "random":
-            new = rng.permutation(free)[:batch]
-        else:
-            table = model.ask(batch, strategy=strategy, candidates=X.iloc[free])
-            rows = {pair: row for row, pair in zip(free, X.iloc[free].itertuples(index=False, name=None), strict=True)}
-            new = np.array([rows[pair] for pair in table[["left", "right"]].itertuples(index=False, name=None)])
-        model.partial_fit(X.iloc[new], y[new])
-        asked = np.concatenate([asked, new])
+
+    def learn(fitted: PreferenceRanker | None, asked: IntArray, new: IntArray) -> PreferenceRanker:
+        if fitted is None:
+            return model.fit(X.iloc[asked], y[asked], items=items)
+        return fitted.partial_fit(X.iloc[new], y[new])
+
+    def pick(fitted: PreferenceRanker, free: IntArray, n: int) -> IntArray:
+        table = fitted.ask(n, strategy=strategy, candidates=X.iloc[free])
+        rows = {pair: row for row, pair in zip(free, X.iloc[free].itertuples(index=False, name=None), strict=True)}
+        return np.array([rows[pair] for pair in table[["left", "right"]].itertuples(index=False, name=None)])
+
+    replayed = replay_votes(
+        pool,
+        pool[:batch],
+        learn=learn,
+        step=lambda n: batch if n < n_labels else 0,
+        rng=rng,
+        pick=None if strategy == "random" else pick,
+    )
+    return [(asked.size, float(np.mean(fitted.predict(X.iloc[test]) == y[test]))) for asked, fitted in replayed]
 
 
 def _predict_rows(model: PreferenceRanker, table: pa.Table, linked: pa.Table | None) -> pd.DataFrame:

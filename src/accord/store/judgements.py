@@ -83,6 +83,7 @@ class Judgement:
     source: str = "studio"
     undoes: str | None = None
     part: int = 0
+    person_propensity: float | None = None
 
 
 _COLUMNS = tuple(field.name for field in fields(Judgement))
@@ -96,7 +97,7 @@ _REQUEST = (
 # When an answer was sent and how its question was chosen are not part of what it says.
 _NOT_CONTENT = {
     "request_id", "quote", "annotator_id", "created_at", "response_ms", "strategy", "propensity", "model_version",
-    "source",
+    "source", "person_propensity",
 }  # fmt: skip
 
 

@@ -45,6 +45,7 @@ __all__ = [
 
 _LEASE = timedelta(minutes=5)
 _WINDOW, _ALL = 16, 1_000_000
+_NOBODY: Mapping[str, Any] = {"asks": None, "meant_for": None, "person_propensity": None}
 _FIRST = -1.0
 _LAST = 1e12  # behind every queue: rows that come and go would else lie before the ones that are looked for
 
@@ -59,12 +60,16 @@ class Question:
     strategy: str
     propensity: float | None
     model_version: int  # 0 where no model had a say
+    asks: str | None = None  # "label" where highlights are not asked for
+    meant_for: int | None = None  # whose question it is, if anybody's
+    person_propensity: float | None = None
 
 
 def refill(connection: Connection, project_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace the questions of a project that nobody holds.
 
-    Each row has ``item``, ``other``, ``strategy``, ``propensity`` and ``model_version``; the first row is asked first.
+    Each row has ``item``, ``other``, ``strategy``, ``propensity`` and ``model_version``, and may have ``asks``,
+    ``meant_for`` and ``person_propensity``; the first row is asked first.
     """
     connection.execute(
         delete(questions).where(
@@ -77,7 +82,10 @@ def refill(connection: Connection, project_id: int, rows: Sequence[Mapping[str, 
     if fresh:
         connection.execute(
             insert(questions),
-            [{"project_id": project_id, "order_key": float(place), **row} for place, row in enumerate(fresh)],
+            [
+                {"project_id": project_id, "order_key": float(place), **_NOBODY, **row}
+                for place, row in enumerate(fresh)
+            ],
         )
 
 
@@ -152,21 +160,32 @@ def _take(condition: Any) -> Any:
 _COLUMNS = tuple(questions.c[field.name] for field in fields(Question))
 _TAKE_HELD = _take(questions.c.leased_by == bindparam("person"))
 _TAKE_FREE = _take(_FREE)
+_TAKE_OWN = _take(and_(_FREE, questions.c.meant_for == bindparam("person")))
+_TAKE_ANYBODYS = _take(and_(_FREE, questions.c.meant_for.is_(None)))
 _FIND = select(*_COLUMNS, questions.c.leased_by).where(_OF_PROJECT, questions.c.id == bindparam("question"))
 _CLOSE = delete(questions).where(_OF_PROJECT, questions.c.id == bindparam("question"))
 
 
 def lease(
-    connection: Connection, project_id: int, person_id: int, *, limit: int = 1, life: timedelta = _LEASE
+    connection: Connection,
+    project_id: int,
+    person_id: int,
+    *,
+    limit: int = 1,
+    life: timedelta = _LEASE,
+    is_shared_out: bool = False,
 ) -> list[Question]:
     """Take the next questions for a person; those that the person has answered already are passed over.
 
-    Questions that the person holds come first, so that reloading a page shows the same ones.
+    Questions that the person holds come first, so that reloading a page shows the same ones. Where questions are meant
+    for people (``is_shared_out``), the person's own follow, then those meant for nobody, and then those of others: a
+    question is always found while there is one.
     """
     moment = now()
     values = {"project": project_id, "person": person_id, "moment": moment, "until": moment + life}
     taken: list[Question] = []
-    for statement, window in ((_TAKE_HELD, _ALL), (_TAKE_FREE, limit + _WINDOW), (_TAKE_FREE, _ALL)):
+    meant = ((_TAKE_OWN, _ALL), (_TAKE_ANYBODYS, limit + _WINDOW)) if is_shared_out else ()
+    for statement, window in ((_TAKE_HELD, _ALL), *meant, (_TAKE_FREE, limit + _WINDOW), (_TAKE_FREE, _ALL)):
         if len(taken) < limit:
             rows = connection.execute(statement, {**values, "window": window, "most": limit - len(taken)}).all()
             taken += [Question(*row[:-1]) for row in sorted(rows, key=lambda row: row.order_key)]

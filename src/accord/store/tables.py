@@ -201,6 +201,7 @@ judgements = Table(
     Column("model_version", Integer),
     Column("source", String(200), nullable=False),
     Column("undoes", String(64)),
+    Column("person_propensity", Float),  # of this person being asked, where the question was meant for them
     UniqueConstraint("project_id", "request_id", "part"),
     Index(None, "project_id", "person_id", "id"),
     # Few rows undo others; an index of all would be walked from end to end for those that do not.
@@ -223,6 +224,9 @@ questions = Table(
     Column("order_key", Float, nullable=False),
     Column("leased_by", ForeignKey("people.id")),
     Column("leased_until", _Time),
+    Column("asks", String(40)),  # label, where highlights are not asked for; else everything that the kind asks
+    Column("meant_for", _Key),  # the person whose question it is, if anybody's
+    Column("person_propensity", Float),
     Index(None, "project_id", "order_key"),
     Index(None, "project_id", "leased_by"),
 )

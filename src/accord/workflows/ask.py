@@ -1,7 +1,7 @@
 """Say which questions are worth asking next."""
 
 import random
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from accord.fitting.asking import Asking, least_certain, pick_texts
 from accord.store.models import SavedModel
 from accord.texts.similar import weighted_words
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
+from accord.workflows.ask_kinds import Asked, choose_aspects, highlighted, label_or_highlight
 from accord.workflows.collecting.mix import REASONS, TextMix
+from accord.workflows.costs import QUESTIONS, Cost, costs_of
 from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of, trained
 from accord.workflows.looked_at import looked_at, part_of
@@ -66,17 +68,24 @@ def ask(
     n: int,
     strategy: str | None = None,
     seed: int = 0,
+    cost: Mapping[str, float] | None = None,
+    questions: Sequence[str] | None = None,
     progress: Progress,
 ) -> pd.DataFrame:
     """The ``n`` questions most worth asking next; without a saved model one is trained first.
 
-    Of pairs: ``left, right, gain, p_left``. Of the other kinds: ``item_id, strategy, propensity, gain, why``, and
-    ``aspect`` where one aspect of the text tells most. Where nothing can be learnt yet, the texts are those that cover
-    the project best, and ``strategy`` says so.
+    Of pairs: ``left, right, gain, p_left, seconds``. Of the other kinds: ``item_id, question, strategy, propensity,
+    gain, seconds, why``, and ``aspect`` where one aspect of the text tells most. Where nothing can be learnt yet, the
+    texts are those that cover the project best, and ``strategy`` says so.
+
+    ``questions`` are the kinds of question among which is chosen (:data:`~accord.workflows.costs.QUESTIONS`): the usual
+    one of the project's kind, and those that ``cost`` gives the seconds of. Seconds that are not given are measured.
     """
     if n < 1:
         raise InputError(f"the number of questions must be at least 1; got {n}.")
     task = task_of(project.kind)
+    asked = _asked_for(project.kind, questions, cost)
+    costs = costs_of(project, cost)
     allowed = _PAIRS if project.kind == "pairs" else STRATEGIES
     if strategy is not None and strategy not in allowed:
         meant = did_you_mean(strategy, allowed)
@@ -85,47 +94,114 @@ def ask(
         check_match(saved, project)
     if task.beliefs is None:
         choose, how = task.must(task.ask, "ask"), () if strategy is None else (strategy,)
+        more = 3 * n if costs["vote"].slope > 0 else n  # among which the quick ones are found
         if saved is None:
-            return choose(trained(project, {}, progress), project, n, *how)
-        return saved.use(choose, project, n, *how)
+            table = choose(trained(project, {}, progress), project, more, *how)
+        else:
+            table = saved.use(choose, project, more, *how)
+        return _by_the_second(table, project, costs["vote"], n)
     people = people_only(project)  # what judges answered is still to be asked of people
     way = strategy or _DEFAULTS.get(project.kind, "information")
     if saved is not None:
-        return saved.use(lambda model: ask_texts(model, people, n, way, seed=seed))
+        return saved.use(lambda model: ask_texts(model, people, n, way, seed=seed, costs=costs, questions=asked))
     model = None
     if strategy not in ("coverage", "random"):
         try:
             model = trained(project, {}, progress)
         except InputError:  # too few judgements, or of one label only
             way = "coverage"
-    return ask_texts(model, people, n, way, seed=seed)
+    return ask_texts(model, people, n, way, seed=seed, costs=costs, questions=asked)
+
+
+def _asked_for(kind: str, questions: Sequence[str] | None, cost: Mapping[str, float] | None) -> tuple[str, ...]:
+    """The kinds of question that may be asked, in the order of the table."""
+    known = QUESTIONS[kind]
+    for name in questions or ():
+        if name not in known:
+            meant = did_you_mean(name, known)
+            raise InputError(f"a question of {kind} is {' or '.join(known)}; got {name!r}.{meant}")
+    wanted = set(questions) if questions else {known[0], *(cost or {})}
+    return tuple(name for name in known if name in wanted)
+
+
+def _by_the_second(table: pd.DataFrame, project: Project, cost: Cost, n: int) -> pd.DataFrame:
+    """The pairs that tell most by the second, and how long each takes."""
+    sizes = dict(zip(*(project.item_table.column(name).to_pylist() for name in ("item_id", "text")), strict=True))
+    lengths = [
+        len(sizes.get(a) or "") + len(sizes.get(b) or "") for a, b in zip(table["left"], table["right"], strict=True)
+    ]
+    table = table.assign(seconds=cost.of(lengths))
+    if cost.slope > 0 and "gain" in table:
+        order = np.argsort(-(table["gain"] / table["seconds"]).to_numpy(), kind="stable")
+        table = table.iloc[order].reset_index(drop=True)
+    return table.head(n)
 
 
 def ask_texts(
-    model: Any, project: Project, n: int, strategy: str, *, seed: int = 0, allowed: Set[str] | None = None
+    model: Any,
+    project: Project,
+    n: int,
+    strategy: str,
+    *,
+    seed: int = 0,
+    allowed: Set[str] | None = None,
+    costs: Mapping[str, Cost] | None = None,
+    questions: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Texts to ask about, drawn so that the probability of each draw is known; see :func:`ask`.
 
     With ``allowed``, the others are not asked about, but count among those that are to be known.
     """
     task, found = task_of(project.kind), askable(project)
-    open_ = ~found.given & (True if allowed is None else np.isin(found.ids, list(allowed)))
+    questions = questions or QUESTIONS[project.kind][:1]
+    costs = costs_of(project) if costs is None else costs
+    may = np.ones(len(found.ids), dtype=bool) if allowed is None else np.isin(found.ids, list(allowed))
+    open_ = may & ~found.given
+    marks = project.kind == "rationales" and "highlight" in questions
+    if marks:  # a text that has its label may still be highlighted
+        marked = highlighted(project)
+        open_ = may & ~(found.given & marked if "label" in questions else marked)
     free = np.flatnonzero(open_)
     if not free.size:
         raise InputError("every text is answered already; there is none to ask about.")
-    names, gains = informative_texts(task, model, project, found, n, strategy, open_=open_, seed=seed)
+    asked: dict[str, Asked] = {}
+    if marks and model is not None and strategy == "information":
+        best = label_or_highlight(
+            task, model, project, found.ids, found.texts, found.given, open_, n, costs, questions, seed=seed
+        )
+        names, gains = [one.item_id for one in best], np.array([one.gain for one in best])
+        asked = {one.item_id: one for one in best}
+    else:
+        seconds = costs[questions[0]].of([len(text) for text in found.texts])
+        names, gains = informative_texts(
+            task, model, project, found, n, strategy, open_=open_ & ~found.given, seed=seed, seconds=seconds
+        )
     shares = {"informative": 1.0 - _FLOOR, "random": _FLOOR} if len(names) else {strategy: 1.0}
     mix = TextMix(found.ids[free], found.counts[free], found.groups[free], {"informative": names}, shares)
     rng, told = random.Random(seed), dict(zip(names, gains, strict=True))
+    place = {name: row for row, name in enumerate(found.ids)}
     rows = []
     for _ in range(min(n, free.size)):
         way, key, propensity = mix.draw(rng)
+        row = place[key]
+        usual = "highlight" if marks and (found.given[row] or "label" not in questions) else questions[0]
+        spent = float(costs[usual].of([len(found.texts[row])])[0])
+        why = REASONS[strategy if way == "informative" else way]
+        if str(key) in asked:
+            usual, spent = asked[str(key)].question, asked[str(key)].seconds
+            why = asked[str(key)].why if way == "informative" else why
         way = strategy if way == "informative" else way
-        rows.append((key, way, propensity, told.get(str(key), np.nan), REASONS[way]))
-    table = pd.DataFrame(rows, columns=["item_id", "strategy", "propensity", "gain", "why"])
+        rows.append((key, usual, way, propensity, told.get(str(key), np.nan), spent, why))
+    columns = ["item_id", "question", "strategy", "propensity", "gain", "seconds", "why"]
+    table = pd.DataFrame(rows, columns=columns)
     if model is not None and task.parts is not None:
-        asked = table["item_id"].tolist()
-        table.insert(1, "aspect", task.parts(model, part_of(project, np.array(asked, dtype=object)), asked)["aspect"])
+        texts = table["item_id"].tolist()
+        if len(questions) > 1:
+            parts = choose_aspects(task, model, project, texts, costs)
+            table = table.assign(question=parts["question"], gain=parts["gain"], seconds=parts["seconds"])
+        else:
+            parts = task.parts(model, part_of(project, np.array(texts, dtype=object)), texts)
+        table.insert(1, "aspect", parts["aspect"])
     return table
 
 
@@ -140,8 +216,9 @@ def informative_texts(
     open_: BoolArray | None = None,
     seed: int = 0,
     least: int = 0,
+    seconds: FloatArray | None = None,
 ) -> tuple[list[str], FloatArray]:
-    """The texts that a strategy would ask about, best first, and their gains.
+    """The texts that a strategy would ask about, best first, and their gains; information counts by the second.
 
     There are none where the strategy needs no model or has none. Of very many texts a part is looked at, drawn at
     random (:mod:`accord.workflows.looked_at`), and at least ``least``.
@@ -169,8 +246,9 @@ def informative_texts(
     precision = np.concatenate([beliefs.precision, np.ones(others.size)])
     words = weighted_words(found.texts[rows].tolist())
     allowed = np.concatenate([unsure, np.zeros(others.size, dtype=bool)])
+    time = None if seconds is None else seconds[rows]
     share = float((~found.given).sum() / max((~found.given[rows]).sum(), 1))
-    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share)
+    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share, time)
     chosen, gains = pick_texts(asking, wanted, rng)
     return found.ids[rows[chosen]].tolist(), gains
 

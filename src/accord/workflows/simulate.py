@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accord.data.project import Project
-from accord.errors import InputError
+from accord.errors import InputError, did_you_mean
 from accord.evaluation.tables import mean_row
 from accord.fitting.settings import Number
 from accord.typing import Progress
 from accord.workflows.ask import STRATEGIES, ask_texts, askable
 from accord.workflows.kinds import task_of
 
-__all__ = ["Simulation", "replay", "simulate"]
+__all__ = ["Simulation", "parse_numbers", "parse_ways", "replay", "simulate"]
 
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
@@ -83,16 +83,28 @@ class Simulation:
 
 
 def simulate(
-    project: Project, *, settings: Mapping[str, Any], progress: Progress, strategies: Sequence[str] = STRATEGIES
+    project: Project,
+    *,
+    settings: Mapping[str, Any],
+    progress: Progress,
+    strategies: Sequence[str] = STRATEGIES,
+    at: Sequence[int] = (),
 ) -> Simulation:
     """How fast each way of asking learns, replayed on the judgements that are there.
 
     A part of the answered texts is held out in each of ``seeds`` splits. All ways begin with the same ``batch`` random
     answers; the model is fitted again after each batch, which grows to half of what was asked. Settings: ``n_labels``
-    (100), ``batch`` (10) and ``seeds`` (3); the others are the model's.
+    (100), ``batch`` (10) and ``seeds`` (3); the others are the model's. The model is the one that ``accord train``
+    fits. With ``at``, it is fitted after these numbers of answers alone, which takes the place of ``n_labels``.
     """
     task = task_of(project.kind)
+    if at and (min(at) < 1 or list(at) != sorted(set(at))):
+        raise InputError(f"numbers of answers rise from 1, as in 50,100,200; got {', '.join(map(str, at))}.")
     if task.beliefs is None:
+        if at or set(strategies) != set(STRATEGIES):
+            raise InputError(
+                f"--at and --ways are not for {project.kind}, which has ways of its own. Use --set n_labels=200."
+            )
         return Simulation(project.kind, "accuracy", task.must(task.simulate, "simulate")(project, settings, progress))
     own = {name: settings.get(name, default) for name, default in _OWN.items()}
     for name, value in own.items():
@@ -104,12 +116,36 @@ def simulate(
     for seed in range(own["seeds"]):
         for place, strategy in enumerate(strategies):
             progress("replaying", seed * len(strategies) + place, n_runs)
-            curve = replay(project, strategy, split=seed, n_labels=own["n_labels"], batch=own["batch"], settings=rest)
+            curve = replay(
+                project, strategy, split=seed, n_labels=own["n_labels"], batch=own["batch"], at=at, settings=rest
+            )
             for n, score in curve.items():
-                scores.setdefault((strategy, n), []).append(score)
+                if not at or n in at:
+                    scores.setdefault((strategy, n), []).append(score)
     progress("replaying", n_runs, n_runs)
     metric = "distance" if project.kind == "aspects" else "accuracy"
     return Simulation(project.kind, metric, _table(scores, metric))
+
+
+def parse_ways(text: str | None) -> tuple[str, ...]:
+    """Ways of asking from ``information,uncertainty``; random questions, which they are compared with, come first."""
+    if text is None:
+        return STRATEGIES
+    named = [part.strip() for part in text.split(",") if part.strip()]
+    for name in named:
+        if name not in STRATEGIES:
+            meant = did_you_mean(name, STRATEGIES)
+            raise InputError(f"a way of asking is one of {', '.join(STRATEGIES)}; got {name!r}.{meant}")
+    return tuple(dict.fromkeys(["random", *named]))
+
+
+def parse_numbers(text: str | None) -> list[int]:
+    """Numbers of answers from ``50,100,200``."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    wrong = next((part for part in parts if not part.isascii() or not part.isdigit() or len(part) > 9), None)
+    if wrong is not None or (text is not None and not parts):
+        raise InputError(f"numbers of answers are whole ones, as in 50,100,200; got {(wrong or text)!r}.")
+    return [int(part) for part in parts]
 
 
 def replay(

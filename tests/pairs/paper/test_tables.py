@@ -9,7 +9,7 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.evaluation.tables import Row
 from accord.pairs.baselines import LongerTextRanker
-from accord.pairs.paper.active import prepare_setting, simulate
+from accord.pairs.paper.active import cold_setting, prepare_setting, simulate
 from accord.pairs.paper.ard import length_scale_ratios
 from accord.pairs.paper.folds import classification, ranking, split
 from accord.pairs.paper.methods import answers, gppl
@@ -117,6 +117,9 @@ def test_active_learning_beats_chance_after_fifty_votes(accord_data):
     setting = prepare_setting(split(corpus, str(np.unique(corpus.folds)[0]), "glove"))
     for strategy in ("random", "bald", "transfer"):
         assert simulate(setting, strategy=strategy, seed=0, checkpoints=(50,))[50]["accuracy"] > 0.6
+    cold = cold_setting(setting.fold)
+    assert len(cold.pool.left) > len(setting.pool.left)
+    assert simulate(cold, strategy="bald", seed=0, checkpoints=(50,))[50]["accuracy"] > 0.55
 
 
 @pytest.mark.corpora

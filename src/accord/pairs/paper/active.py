@@ -4,6 +4,9 @@ The pool is the gold votes of some training folds, as published; the gold votes 
 hyper-parameters are learnt once, from single workers' votes of the other training folds, so that none of the pool's
 votes is known beforehand. Gold votes are surer than single workers', so the scale of the scores does not stay: while
 votes are few it is doubled or halved whenever that raises the bound.
+
+The rows ``cold_random`` and ``cold_gppl`` start cold, as the paper did: no vote is known beforehand, the
+hyper-parameters are those that the features alone give, and the pool is the gold votes of all training folds.
 """
 
 from collections.abc import Sequence
@@ -17,14 +20,15 @@ from accord.pairs.feature_groups import FeatureGroups
 from accord.pairs.paper.folds import Fold, classification
 from accord.pairs.paper.methods import learn_kernel
 from accord.pairs.paper.results import Results
-from accord.pairs.process.kernel_design import design_kernel
+from accord.pairs.process.kernel_design import design_kernel, starting_point
 from accord.pairs.process.kernels import Inputs
 from accord.pairs.process.likelihoods import Ballots, Preference
 from accord.pairs.process.posterior import Prior, Sites, Votes, infer, jittered, solve_lower, start_sites
 from accord.pairs.questions import STRATEGIES, pick_pairs, transfer
+from accord.pairs.replay import replay_votes
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["CHECKPOINTS", "Setting", "active_results", "prepare_setting", "simulate"]
+__all__ = ["CHECKPOINTS", "Setting", "active_results", "cold_setting", "prepare_setting", "simulate"]
 
 CHECKPOINTS = (50, 100, 200, 400)
 _FIRST, _BATCH = 10, 5
@@ -32,15 +36,17 @@ _FIRST, _BATCH = 10, 5
 _OTHERS, _SCALED = 200, 100
 # strategy → row
 _ROWS = {"random": "random", "uncertainty": "uncertainty", "bald": "gppl", "transfer": "transfer"}
+_COLD = {"random": "cold_random", "bald": "cold_gppl"}
 
 
 def active_results(
     fold: Fold, *, seeds: Sequence[int] = (0, 1, 2), checkpoints: Sequence[int] = CHECKPOINTS
 ) -> Results:
     """Accuracy and cross-entropy by strategy and number of votes, means over seeds; ``gppl`` chooses by BALD."""
-    setting = prepare_setting(fold)
+    warm, cold = prepare_setting(fold), cold_setting(fold)
     found = Results()
-    for strategy, row in _ROWS.items():
+    every = [(warm, *one) for one in _ROWS.items()] + [(cold, *one) for one in _COLD.items()]
+    for setting, strategy, row in every:
         runs = [simulate(setting, strategy=strategy, seed=seed, checkpoints=checkpoints) for seed in seeds]
         for n in checkpoints:
             metrics = {metric: float(np.mean([run[n][metric] for run in runs])) for metric in ("accuracy", "cee")}
@@ -68,7 +74,13 @@ def prepare_setting(fold: Fold, *, known_items: int = 400) -> Setting:
     return Setting(fold, _gram(fold, theta), gold.subset((fold.training & ~known)[gold.left]))
 
 
-def _gram(fold: Fold, theta: FloatArray) -> FloatArray:
+def cold_setting(fold: Fold) -> Setting:
+    """The hyper-parameters that the features alone give, and all training folds as the pool."""
+    gold = fold.corpus.strict
+    return Setting(fold, _gram(fold, None), gold.subset(fold.training[gold.left]))
+
+
+def _gram(fold: Fold, theta: FloatArray | None) -> FloatArray:
     """Prior covariance of all items' scores, by the ranker's own kernel of the training items."""
     groups = FeatureGroups.of(fold.training_items.features, fold.items.feature_groups)
     training = Inputs(groups.parts(fold.training_items.features), np.arange(int(fold.training.sum())))
@@ -82,7 +94,7 @@ def _gram(fold: Fold, theta: FloatArray) -> FloatArray:
         rng=np.random.default_rng(0),
     )
     items = Inputs(groups.parts(fold.items.features), np.arange(fold.items.n_items))
-    return kernel.block(items).value(theta)
+    return kernel.block(items).value(starting_point(kernel) if theta is None else theta)
 
 
 def simulate(
@@ -101,36 +113,40 @@ def simulate(
     rng = np.random.default_rng(seed)
     pool, test = setting.pool, setting.fold.test
     left, right, value = pool.left.astype(np.int64), pool.right.astype(np.int64), pool.value.astype(np.float64)
-    open_ = np.ones(left.size, dtype=bool)
-    asked = rng.permutation(left.size)[:_FIRST]
+    groups = setting.fold.corpus.folds
+
+    def pick(belief: Belief, free: IntArray, n: int) -> IntArray:
+        a, b = left[free], right[free]
+        mean, variance = belief.differences(a, b)
+        if strategy == "transfer":
+            some = rng.permutation(left.size)[:_OTHERS]
+            covariance = belief.covariance(a, b, left[some], right[some])
+            # What is to be learnt is what carries over to another fold.
+            covariance[groups[a][:, None] == groups[left[some]]] = 0.0
+            gain = transfer(mean, variance, *belief.differences(left[some], right[some]), covariance)
+        else:
+            gain = STRATEGIES[strategy](Preference(), mean, variance, 0.0)
+        return free[pick_pairs(gain, a, b, n)]
+
+    def step(n: int) -> int:
+        return min([max(_BATCH, n // 10), *(c - n for c in checkpoints if c > n)]) if n < max(checkpoints) else 0
+
+    replayed = replay_votes(
+        np.arange(left.size),
+        rng.permutation(left.size)[:_FIRST],
+        learn=lambda belief, asked, new: (belief or Belief.first(setting.gram)).given(
+            left[asked], right[asked], value[asked]
+        ),
+        step=step,
+        rng=rng,
+        pick=None if strategy == "random" else pick,
+    )
     results: dict[int, dict[str, float]] = {}
-    belief = Belief.first(setting.gram)
-    while True:
-        open_[asked] = False
-        belief = belief.given(left[asked], right[asked], value[asked])
+    for asked, belief in replayed:
         if asked.size in checkpoints:
             p = Preference().probability(*belief.differences(test.left, test.right))[:, 0]
             results[asked.size] = classification(test.value.astype(np.float64), p)
-        if asked.size >= max(checkpoints):
-            return results
-        n = min([max(_BATCH, asked.size // 10), *(c - asked.size for c in checkpoints if c > asked.size)])
-        free = np.flatnonzero(open_)
-        if strategy == "random":
-            new = rng.permutation(free)[:n]
-        else:
-            a, b = left[free], right[free]
-            mean, variance = belief.differences(a, b)
-            if strategy == "transfer":
-                some = rng.permutation(left.size)[:_OTHERS]
-                covariance = belief.covariance(a, b, left[some], right[some])
-                groups = setting.fold.corpus.folds
-                # What is to be learnt is what carries over to another fold.
-                covariance[groups[a][:, None] == groups[left[some]]] = 0.0
-                gain = transfer(mean, variance, *belief.differences(left[some], right[some]), covariance)
-            else:
-                gain = STRATEGIES[strategy](Preference(), mean, variance, 0.0)
-            new = free[pick_pairs(gain, a, b, n)]
-        asked = np.concatenate([asked, new])
+    return results
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,7 @@ class QuestionAnswer(BaseModel):
     reason: str | None = None  # why nothing is asked, where there would be something
     question_id: int | None = None
     strategy: str | None = None
+    asks: str | None = None  # "label" where the words behind it are not asked for
     texts: list[ItemAnswer] = []
 
 
@@ -169,6 +170,7 @@ def _question(access: Access, found: NextQuestion) -> QuestionAnswer:
         done=False,
         question_id=found.question_id,
         strategy=found.strategy if access.may("owner") else None,  # how it was chosen may tell the answer
+        asks=found.asks,
         texts=[item_answer(item) for item in found.texts],
     )
 
@@ -220,6 +222,7 @@ class Listed(BaseModel):
     at: datetime
     person: str | None
     strategy: str | None
+    person_propensity: float | None = None  # that this person was asked, where the question was meant for them
     undone: bool
     texts: list[ListedText]
     given: Given
@@ -263,6 +266,7 @@ def listed(connection: Connection, access: Access, wanted: Wanted, *, limit: int
                 at=first.created_at,
                 person=(first.person_name or first.annotator_id) if is_owner else None,
                 strategy=first.strategy if is_owner else None,
+                person_propensity=first.person_propensity if is_owner else None,
                 undone=first.is_undone,
                 texts=[ListedText(key=item.key, item_id=item.item_id, text=item.text[:400]) for item in about],
                 given=Given(**given_by(rows)),

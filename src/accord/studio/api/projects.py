@@ -79,6 +79,8 @@ class ProjectChange(BaseModel):
     deadline: Annotated[str, StringConstraints(max_length=40)] | None = None
     gold_share: Annotated[float, Field(ge=0, le=0.5, allow_inf_nan=False)] | None = None
     gold_feedback: bool | None = None
+    by_reliability: bool | None = None  # questions go to those who answer them best
+    by_cost: bool | None = None  # highlights are asked for where they are worth their time
     kind: Kind | None = None  # while nobody has judged
     choices: Labels | None = None  # the labels or aspects of the new kind, with commas between
 

@@ -75,7 +75,8 @@ def _page(request: Request, access: Access, found: Sequence[Listed], *, here: st
             "texts": row.texts,
             "said": said(row.given, [text.key for text in row.texts]),
             "way": row.strategy or "",
-            "why": REASONS.get(row.strategy or "", ""),
+            "why": REASONS.get(row.strategy or "", "")
+            + ("; meant for this person" if row.person_propensity is not None else ""),
             "undone": row.undone,
             "edit": f"comment={row.texts[0].key}" if access.project.kind == "threads" else f"edit={row.request_id}",
         }

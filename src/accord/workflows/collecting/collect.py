@@ -83,6 +83,7 @@ class NextQuestion:
     propensity: float | None
     model_version: int | None
     texts: tuple[StoredItem, ...]
+    asks: str | None = None  # "label" where highlights are not asked for
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,13 @@ def record(
             raise ClosedError(reason)
     if asked is not None:
         rows = [
-            replace(row, strategy=asked.strategy, propensity=asked.propensity, model_version=asked.model_version)
+            replace(
+                row,
+                strategy=asked.strategy,
+                propensity=asked.propensity,
+                model_version=asked.model_version,
+                person_propensity=asked.person_propensity if asked.meant_for == person_id else None,
+            )
             for row in rows
         ]
     new = kept.append(connection, project.id, rows)
@@ -171,13 +178,16 @@ def _ask_others(connection: Connection, project: StoredProject, asked: Question)
     """Put a question back that fewer people have answered than are wanted; it is the next one of somebody else."""
     overlap = int(project.settings.get("overlap") or 1)
     if overlap > 1 and kept.n_people(connection, project.id, asked.item, asked.other) < overlap:  # it left the queue
-        row = {name: value for name, value in vars(asked).items() if name != "id"}
+        left_out = ("id", "meant_for", "person_propensity")  # the next one is anybody else
+        row = {name: value for name, value in vars(asked).items() if name not in left_out}
         questions.append(connection, project.id, [{**row, "strategy": "overlap"}], first=True)
 
 
 def rows_of(connection: Connection, project: StoredProject, answer: Answer) -> list[dict[str, Any]]:
     """What an answer says, checked, as rows of judgement; one that breaks a rule is refused."""
     allowed = ("label", "skip") if project.settings.get("plain") else ANSWERS[project.kind]
+    if project.kind == "rationales" and project.settings.get("by_cost") and "label" not in allowed:
+        allowed = ("label", *allowed)  # highlights are asked for where they are worth their time
     if answer.kind not in allowed:
         raise InputError(
             f"a {project.kind} project takes {' or '.join(allowed)}; {answer.kind!r} was sent. Reload the page."
@@ -232,10 +242,16 @@ def _reopened(connection: Connection, project: StoredProject, person_id: int, re
         "strategy": first.strategy or "again",
         "propensity": first.propensity,
         "model_version": first.model_version or 0,
+        "asks": _asked_alone(rows),
     }
     held = questions.held(connection, project.id, person_id, first.item, first.other)
     key = questions.hold(connection, project.id, person_id, row, first=True) if held is None else held
     return Reopened(request_id, _shown(connection, project, person_id, Question(key, **row)), given_by(rows))
+
+
+def _asked_alone(rows: Sequence[Any]) -> str | None:
+    """What an answer was asked for alone: a label, where nothing is said of highlights."""
+    return "label" if {row.kind for row in rows} == {"label"} else None
 
 
 def reopen(connection: Connection, project: StoredProject, person_id: int, request_id: str) -> Reopened:
@@ -243,7 +259,7 @@ def reopen(connection: Connection, project: StoredProject, person_id: int, reque
     rows = kept.stored_rows(connection, project.id, request_id)
     if not rows or rows[0].person_id != person_id or rows[0].item is None or rows[0].kind == "undo":
         raise InputError("people change their own answers; this one is not yours, or is not known.")
-    asked = Question(0, rows[0].item, rows[0].other, "again", None, 0)
+    asked = Question(0, rows[0].item, rows[0].other, "again", None, 0, _asked_alone(rows))
     question = replace(_shown(connection, project, person_id, asked), question_id=None)
     return Reopened(request_id, question, given_by(rows))
 
@@ -367,7 +383,8 @@ def next_question(
     if asked is not None:
         return _shown(connection, project, person_id, asked)
     overlap = int(project.settings.get("overlap") or 0)
-    while leased := questions.lease(connection, project.id, person_id):
+    shared_out = bool(project.settings.get("by_reliability"))
+    while leased := questions.lease(connection, project.id, person_id, is_shared_out=shared_out):
         if not overlap or kept.n_people(connection, project.id, leased[0].item, leased[0].other) < overlap:
             return _shown(connection, project, person_id, leased[0])
         # Enough people have answered it meanwhile.
@@ -415,7 +432,12 @@ def _shown(connection: Connection, project: StoredProject, person_id: int, quest
     texts = projects.items_by_key(connection, project.id, keys)
     order = keys if question.other is None else _sides(keys, person_id)
     return NextQuestion(
-        question.id, question.strategy, question.propensity, question.model_version, tuple(texts[k] for k in order)
+        question.id,
+        question.strategy,
+        question.propensity,
+        question.model_version,
+        tuple(texts[k] for k in order),
+        question.asks if project.settings.get("by_cost") else None,
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from accord.data.project import Project
 from accord.evaluation.agreement import wilson
 
-__all__ = ["Annotator", "annotators"]
+__all__ = ["Annotator", "annotators", "with_others"]
 
 _FAST_MS = 700.0
 
@@ -53,7 +53,7 @@ def annotators(project: Project) -> list[Annotator]:
     key = first + "\0" + second + "\0" + frame["aspect"].fillna("")
     table = pd.DataFrame({"who": frame["annotator_id"], "key": key, "answer": answer})
     table = table.drop_duplicates(["who", "key"], keep="last")
-    agreed = _agreement(table)
+    agreed = with_others(table)
     left_won = _left_won(frame, numeric)
     times = pd.to_numeric(frame["response_ms"], errors="coerce")
     out = []
@@ -77,8 +77,11 @@ def annotators(project: Project) -> list[Annotator]:
     return sorted(out, key=lambda person: (-person.n_answers, person.name))
 
 
-def _agreement(table: pd.DataFrame) -> "pd.Series[float]":
-    """1 where a row's answer is the majority of the others on its question, ½ where it ties, 0 elsewhere; NaN alone."""
+def with_others(table: pd.DataFrame) -> "pd.Series[float]":
+    """1 where a row's answer is the majority of the others on its question, ½ where it ties, 0 elsewhere; NaN alone.
+
+    The table has ``who``, ``key`` (the question) and ``answer``, one row a person and question.
+    """
     counts = table.groupby(["key", "answer"])["who"].transform("size") - 1
     asked = table.groupby("key")["who"].transform("size") - 1
     tally = table.groupby(["key", "answer"]).size().rename("n").reset_index()

@@ -17,19 +17,23 @@ from accord.data.tables import plain
 from accord.errors import InputError
 from accord.pairs.stability import pieces
 from accord.store import connections, judgements, projects, questions, scores
+from accord.store import people as people_store
 from accord.store.database import Database
 from accord.store.gold import gold_rows
 from accord.store.projects import StoredProject
 from accord.workflows.ask import askable, informative_texts
+from accord.workflows.ask_kinds import label_or_highlight
 from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.collecting.large import Parts, parts
 from accord.workflows.collecting.mix import PairMix, TextMix
 from accord.workflows.collecting.people import annotators
 from accord.workflows.collecting.quality import quality, settled, started_questions
 from accord.workflows.collecting.reasons import kept, with_reasons
+from accord.workflows.costs import costs_of
 from accord.workflows.exchange import project_of
 from accord.workflows.judged import disputed, learning_project, people_only
 from accord.workflows.kinds import task_of
+from accord.workflows.who import answerers, group_of, number_of_answers, send
 
 __all__ = ["DEFAULT_MIX", "Fitted", "Refit", "refit"]
 
@@ -89,6 +93,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         keys = projects.keys_by_id(connection, project_id)
         counts = judgements.votes_per_item(connection, project_id)
         asked_for = connections.wants_model(connection, project_id)
+        members = {person.name: person.id for person, _ in people_store.members(connection, project_id)}
         right = gold_rows(connection, project_id)
     n_judgements = project.counts["judgements"]
     judged, project = project, settled(project)
@@ -109,6 +114,8 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
         counts = _answers_by_text(own, keys)
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, asked, size, rng)
+    if stored.settings.get("by_reliability"):
+        queue = _shared_out(queue, stored, own, keys, members, rng)
     packed = connections.pack_model(fitted.model, part.seen) if asked_for and fitted is not None else None
     explained = kept(fitted.model if fitted else None, part.seen)
     seconds = time.perf_counter() - started
@@ -214,7 +221,7 @@ def _choose(
     if stored.kind == "pairs":
         queue = _choose_pairs(project, part, model, keys, counts, asked, mix, size, rng)
     else:
-        queue = _choose_texts(project, model, keys, asked, mix, size, rng)
+        queue = _choose_texts(project, model, keys, asked, mix, size, rng, by_cost=bool(stored.settings.get("by_cost")))
     overlap = int(stored.settings.get("overlap") or 0)
     return _shared(queue, people_only(project, may_be_none=True), keys, overlap) if overlap else queue
 
@@ -234,6 +241,41 @@ def _shared(
     ]
     rest = [row for row in queue if frozenset({row["item"], row["other"]} - {None}) not in n_people]
     return [*first[: len(queue)], *rest]
+
+
+def _shared_out(
+    queue: list[dict[str, Any]],
+    stored: StoredProject,
+    project: Project,
+    keys: Mapping[str, int],
+    members: Mapping[str, int],
+    rng: random.Random,
+) -> list[dict[str, Any]]:
+    """The queue with whom each question is meant for (:mod:`accord.workflows.who`), and how probable that was."""
+    if stored.settings.get("who") == "owners" or len(members) < 2:
+        return queue
+    names = {key: name for name, key in keys.items()}
+    groups = group_of(project)
+    asked = [
+        (
+            frozenset(names[key] for key in (row["item"], row["other"]) if key is not None),
+            groups.get(names[row["item"]]),
+        )
+        for row in queue
+    ]
+    people = answerers(project, names=sorted(members))
+    quota = stored.settings.get("quota")
+    sent = send(
+        asked,
+        people,
+        np.random.default_rng(rng.randrange(2**31)),
+        quota=None if quota is None else int(quota),
+        n_answers=number_of_answers(project),
+    )
+    return [
+        {**row, "meant_for": None if one.name is None else members[one.name], "person_propensity": one.propensity}
+        for row, one in zip(queue, sent, strict=True)
+    ]
 
 
 def _choose_pairs(
@@ -286,11 +328,14 @@ def _choose_texts(
     shares: Mapping[str, float],
     size: int,
     rng: random.Random,
+    *,
+    by_cost: bool = False,
 ) -> list[dict[str, Any]]:
     """Draw texts: those whose answers tell most, those nobody has judged, and some at random.
 
     They are drawn among the texts without a judgement while there are any, and then among all. The propensity of a text
-    is its probability among those that were not drawn before it.
+    is its probability among those that were not drawn before it. With ``by_cost``, a highlight is asked for where it
+    tells more by the second than a label.
     """
     found, task = askable(project), task_of(project.kind)
     if not len(found.ids):
@@ -299,7 +344,15 @@ def _choose_texts(
     free = np.flatnonzero(found.counts == 0)
     free = free if free.size else np.arange(len(texts))
     informative: list[int] = []
-    names, _ = informative_texts(task, model, project, found, size, seed=rng.randrange(2**31), least=_LOOKED)
+    seed = rng.randrange(2**31)
+    asks: dict[int, str] = {}
+    if by_cost and project.kind == "rationales" and model is not None and not found.given.all():
+        best = label_or_highlight(
+            task, model, project, found.ids, found.texts, found.given, ~found.given, size, costs_of(project), seed=seed
+        )
+        names, asks = [one.item_id for one in best], {keys[one.item_id]: one.question for one in best}
+    else:
+        names, _ = informative_texts(task, model, project, found, size, seed=seed, least=_LOOKED)
     informative = [keys[name] for name in names]
     if not informative and model is not None and task.ask is not None:
         try:  # every text has its label: highlights remain
@@ -311,4 +364,7 @@ def _choose_texts(
     ahead = {way: [key for key in dict.fromkeys(those) if key in open_] for way, those in lists.items()}
     mix = TextMix([texts[place] for place in free], found.counts[free], found.groups[free], ahead, shares)
     drawn = [mix.draw(rng) for _ in range(min(size, free.size))]
-    return [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]
+    rows = [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]
+    if not asks:
+        return rows
+    return [{**row, "asks": None if asks.get(row["item"]) == "highlight" else "label"} for row in rows]

@@ -6,10 +6,11 @@ const box = document.getElementById("labels");
 const buttons = [...box.querySelectorAll("[data-label]")];
 const isSeveral = "several" in box.dataset;
 const send = document.getElementById("send");
+const hint = document.getElementById("mark-hint");
 let marker = null, chosen = [];
 
 function count() {
-  const n = marker.spans.length;
+  const n = marker?.spans.length ?? 0;
   document.getElementById("n-spans").textContent = n === 1 ? "1 highlight" : `${n} highlights`;
 }
 
@@ -23,7 +24,11 @@ function show(question, _, given) {
   const fresh = old.cloneNode(false); // without what listens to the old one
   old.replaceWith(fresh);
   const text = question.texts[0].text;
-  if ("marks" in box.dataset) {
+  const isLabelOnly = question.asks === "label";
+  if (hint) hint.textContent = isLabelOnly ? "Choose the label alone: highlights are not needed here." : hint.dataset.usual;
+  document.getElementById("marking")?.toggleAttribute("hidden", isLabelOnly);
+  marker = null;
+  if ("marks" in box.dataset && !isLabelOnly) {
     marker = new Marker(fresh, text, { onChange: count });
     for (const span of given?.spans ?? []) marker.mark(span.start, span.end);
     count();
@@ -36,7 +41,8 @@ function answer() {
   if (!judging.question || !chosen.length) return;
   const key = judging.question.texts[0].key;
   const spans = (marker?.ranges ?? []).map((range) => ({ item: key, ...range }));
-  judging.answer({ kind: box.dataset.answer, label: chosen[0], labels: chosen, spans });
+  const kind = judging.question.asks === "label" ? "label" : box.dataset.answer;
+  judging.answer({ kind, label: chosen[0], labels: chosen, spans });
 }
 
 function choose(label) {
