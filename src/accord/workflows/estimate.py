@@ -182,8 +182,8 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
     drawn = len(people) > 0 and people["propensity"].notna().all()
     if not drawn and own["unit"].nunique() == len(keys):
         found = estimate_covered(own["unit"].to_numpy(np.int64), own["answer"].to_numpy(), loads, level=level)
-        notes = (_COVERED,) if n_judged else ()
-        return Figure(what, _moved(found, constant, bounds), level, notes, *counts)
+        said = (_COVERED,) if n_judged else ()
+        return Figure(what, _moved(found, constant, bounds), level, said, *counts)
     if drawn:  # every draw counts, also those of other pairs
         judged, loads = np.append(judged, 0.5), np.append(loads, 0.0)
     asked, answers, propensity, notes = _asked(people if drawn else own)

@@ -209,8 +209,10 @@ def learnt_from(project: Project) -> str:
     if len(who) == n and not by_judges:
         return f"{n:,} judgements"
     people = len(who) - by_judges
-    parts = [f"{people:,} judgements of people"] * (people > 0) + [f"{by_judges:,} of judges"] * (by_judges > 0)
-    return " and ".join(parts) + f"; {n:,} are in the project"
+    rest = "" if len(who) == n else f"; {n:,} are in the project"
+    if not people:
+        return f"{by_judges:,} judgements of judges{rest}"
+    return f"{people:,} judgements of people{f' and {by_judges:,} of judges' if by_judges else ''}{rest}"
 
 
 def _counts(one: Judged) -> "pd.Series[bool]":
