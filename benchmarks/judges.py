@@ -4,7 +4,7 @@ Forty texts of independent quality and length, 300 votes of six people, 3,000 of
 correlation with the quality by people and judges and by people alone, how often the 90 % intervals of the scores hold
 the truth, and how far the judges' slopes are from the true ones.
 
-    python benchmarks/judges.py RUNS [--only CASE]... [--keep FILE] [--table]
+    python benchmarks/judges.py RUNS [--first SEED] [--only CASE]... [--keep FILE] [--table]
 
 With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated. ``--table``
 prints the table of docs/judges.md.
@@ -173,6 +173,7 @@ def main() -> None:
     """Runs that are missing, seed by seed over all cases, and the table of all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=int)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--table", action="store_true")
@@ -185,7 +186,7 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no case {sorted(unknown)[0]!r}; there are: {', '.join(case.name for case in CASES)}.")
     cases = [case for case in CASES if not said.only or case.name in said.only]
-    for seed in range(said.runs):
+    for seed in range(said.first, said.first + said.runs):
         for case in cases:
             if (case.name, seed) not in done:
                 found = {key: float(value) for key, value in measure(case, seed).items()}

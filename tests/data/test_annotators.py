@@ -80,3 +80,19 @@ def test_bad_tables_are_refused_in_one_sentence(table, sentence):
 def test_other_names_of_columns_are_known(tmp_path):
     (tmp_path / "judges.jsonl").write_text('{"judge": "m-1", "type": "judge", "model_name": "x"}\n')
     assert read_annotators(tmp_path / "judges.jsonl").to_pylist()[0]["model"] == "x"
+
+
+def test_scores_of_several_people_are_read_beside_the_table_of_texts(tmp_path):
+    (tmp_path / "scores.csv").write_text("item_id,food,service,annotator\na,4,3,m-1\na,2,2,ada\nb,5,,m-1\n")
+    (tmp_path / "texts.csv").write_text(
+        "item_id,text\na,The soup was cold and late.\nb,We liked all of it very much.\n"
+    )
+    (tmp_path / "annotators.csv").write_text("annotator_id,kind\nm-1,judge\n")
+    imported = import_files([tmp_path / name for name in ("scores.csv", "texts.csv", "annotators.csv")], tmp_path / "p")
+    assert imported.kind == "aspects"
+    assert (imported.counts["people"], imported.counts["judges"]) == (1, 1)
+    rows = Project.load(tmp_path / "p").answered()[["item_id", "aspect", "value", "annotator_id"]].astype(str)
+    assert rows.to_numpy().tolist() == [
+        ["a", "food", "4", "m-1"], ["a", "service", "3", "m-1"], ["a", "food", "2", "ada"],
+        ["a", "service", "2", "ada"], ["b", "food", "5", "m-1"],
+    ]  # fmt: skip

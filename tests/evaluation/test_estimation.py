@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from accord.errors import InputError
-from accord.evaluation.estimation import estimate_mean
+from accord.evaluation.estimation import estimate_covered, estimate_mean
 
 
 def adaptive_answers(rng, p, judged, n):
@@ -73,6 +73,19 @@ def test_every_unit_asked_once_gives_the_sum_itself():
     load = np.linspace(-1.0, 1.0, 30)
     found = estimate_mean(np.zeros(30), np.arange(30), answer, np.full(30, 1 / 30), load=load)
     assert found.value == pytest.approx(load @ answer)
+
+
+def test_intervals_of_units_that_were_all_answered_hold_for_certain_and_for_open_votes():
+    rng = np.random.default_rng(0)
+    for spread in (0.5, 4.0):
+        held = []
+        for _ in range(400):
+            p = 1.0 / (1.0 + np.exp(-spread * rng.standard_normal(12)))
+            unit = np.append(np.arange(12), rng.integers(0, 12, 28))
+            load = np.repeat([-1.0, 1.0], 6)
+            found = estimate_covered(unit, (rng.random(40) < p[unit]) * 1.0, load)
+            held.append(found.low <= load @ p <= found.high)
+        assert 0.93 <= np.mean(held) <= 1.0
 
 
 def test_useless_judges_do_not_shorten_the_interval():

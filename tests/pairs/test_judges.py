@@ -11,7 +11,7 @@ from accord import AnchoredRanker
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.errors import InputError
-from accord.pairs.judges import _without_copies
+from accord.pairs.judges import _without_copies, slope_sentence
 from accord.pairs.style import covariates_of, known_covariates, text_numbers, told_apart
 from synthetic.judges import judged_votes
 
@@ -162,3 +162,9 @@ def test_judges_that_tell_nothing_are_named():
     with pytest.warns(UserWarning, match="judge-1 and people voted on no text in common"):
         ranker = AnchoredRanker(covariates=[], n_draws=400).fit(apart, y, **{**settings, "items": items})
     assert not ranker.judges_["used"].any()
+    with pytest.warns(UserWarning, match="judge-1 chooses the text that is named first in all of its 40 votes"):
+        AnchoredRanker(covariates=[], n_draws=400).fit(X, np.where(own, 1.0, y), **settings)
+
+
+def test_families_of_several_judges_are_their_own():
+    assert slope_sentence("judges", "family", 0.9, 0.4, 1.4).startswith("judges prefer texts of their own family")

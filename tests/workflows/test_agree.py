@@ -112,3 +112,25 @@ def test_the_command_prints_figures_with_intervals(capsys):
     (votes,) = json.loads(capsys.readouterr().out)["agreement"]
     assert {"measure", "value", "low", "high", "n"} == set(votes["measures"][0])
     assert all(row["low"] <= row["value"] <= row["high"] for row in votes["measures"])
+
+
+def test_judges_are_measured_on_the_pairs_that_people_voted_on(tmp_path, capsys):
+    votes = [
+        "left,right,winner,annotator_id",
+        *(f"a,b,{w},{p}" for w, p in zip("aab", ("ada", "bo", "cy"), strict=True)),
+    ]
+    votes += ["b,a,a,m-1", "b,a,b,m-1", "a,c,a,m-1"]  # as most people, against them, and alone
+    (tmp_path / "votes.csv").write_text("\n".join(votes))
+    (tmp_path / "annotators.csv").write_text("annotator_id,kind\nm-1,judge\n")
+    assert (
+        main(["import", str(tmp_path / "votes.csv"), str(tmp_path / "annotators.csv"), "-o", str(tmp_path / "p")]) == 0
+    )
+    said = capsys.readouterr().out.replace("│", " ").split()
+    assert said[said.index("people") + 1] == "3"
+    assert said[said.index("judges") + 1] == "1"
+    assert main(["agree", str(tmp_path / "p"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["annotator"], row["n_shared"], row["agreement"]) for row in found["judges"][0]["judges"]] == [
+        ("m-1", 2, 0.5)
+    ]
+    assert all(row["drift"] is None for row in found["agreement"][0]["people"])  # the votes have no times

@@ -60,6 +60,41 @@ def test_wins_and_ranks_of_a_full_round_are_its_counts():
     assert estimate(project, ranks=("e", "b")).estimate.value == pytest.approx(4.0)
 
 
+def arena(n_votes=6, *, judged=True):
+    """Every pair of five texts, asked several times; the judge says the opposite."""
+    ids = list("abcde")
+    pairs = [(one, other) for k, one in enumerate(ids) for other in ids[k + 1 :]]
+    rows = [(one, other, float(k > 0), "ada") for one, other in pairs for k in range(n_votes)]
+    rows += [(one, other, 0.0, "m") for one, other in pairs] * judged
+    left, right, value, who = zip(*rows, strict=True)
+    votes = {"kind": ["pair"] * len(rows), "item_id": left, "other_id": right, "annotator_id": who}
+    votes["value"] = [f"{v:g}" for v in value]
+    judges = annotator_table({"annotator_id": ["m"], "kind": ["judge"]})
+    items = with_schema({"item_id": ids, "text": ids}, ITEMS)
+    return Project("pairs", items, with_schema(votes, JUDGEMENTS), annotator_table=judges)
+
+
+def test_few_pairs_that_people_answered_often_need_no_judges():
+    figure = estimate(arena(), wins="a")
+    assert figure.estimate.value == pytest.approx(5 / 6)
+    assert "from 24 answers of people to 4 of 4 questions" in figure.sentences[0]
+    assert figure.sentences[1:] == ["People answered every one of these questions, so that judges add nothing."]
+    assert len(estimate(arena(judged=False), ranks=("a", "e")).sentences) == 1
+
+
+def test_the_order_of_the_two_texts_of_a_pair_does_not_matter():
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(5, 1)
+    rows, value, ids = rng.integers(0, 10, 40), rng.integers(0, 2, 40), np.array(list("abcde"))
+    highs = []
+    for names in (ids, ids[::-1]):  # the same votes on texts of other names, which turn every pair around
+        votes = {"item_id": names[first[rows]], "other_id": names[second[rows]], "value": [f"{v}" for v in value]}
+        votes |= {"kind": ["pair"] * 40, "annotator_id": ["ada"] * 40, "propensity": [0.1] * 40}
+        project = Project("pairs", with_schema({"item_id": ids, "text": ids}, ITEMS), with_schema(votes, JUDGEMENTS))
+        highs.append(estimate(project, ranks=(names[0], names[3])).estimate.high)
+    assert highs[0] == pytest.approx(highs[1])
+
+
 def test_the_command_prints_sentences_and_json(tmp_path, capsys):
     folder = str(labelled()[0].save(tmp_path / "p"))
     assert main(["estimate", folder, "--share", "good"]) == 0

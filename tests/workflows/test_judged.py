@@ -11,7 +11,16 @@ from sklearn.linear_model import LogisticRegression
 from accord.cli.main import main
 from accord.data.annotators import annotator_table
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
-from accord.workflows.judged import BY_JUDGES, disputed, judged, learning_project, people_only, soft_labels
+from accord.workflows.judged import (
+    BY_JUDGES,
+    disputed,
+    doubtful,
+    judged,
+    learning_project,
+    learnt_from,
+    people_only,
+    soft_labels,
+)
 from accord.workflows.kinds import trained
 
 
@@ -140,6 +149,29 @@ def test_what_judges_answer_differently_is_asked_first():
         "annotator_id": ["m", "n", "m", "n"],
     }
     assert disputed(Project("pairs", items, with_schema(votes, JUDGEMENTS), annotator_table=who)) == [("a", "b")]
+
+
+def test_what_judges_are_known_to_get_wrong_is_asked_although_they_agree():
+    rng = np.random.default_rng(0)
+    truth = rng.random(120) < 0.5
+    # Judges call most of what is bad good, so that their "bad" is sure and their "good" is not.
+    says = truth | (rng.random((2, 120)) < 0.7)
+    ids = [f"t{i:03d}" for i in range(120)]
+    names = {True: "good", False: "bad"}
+    columns = {
+        "kind": ["label"] * 320,
+        "item_id": [*ids, *ids, *ids[:80]],
+        "value": [names[bool(one)] for one in (*says[0], *says[1], *truth[:80])],
+        "annotator_id": ["m"] * 120 + ["n"] * 120 + ["ada"] * 80,
+    }
+    items = with_schema({"item_id": ids, "text": ids}, ITEMS)
+    who = annotator_table({"annotator_id": ["m", "n"], "kind": ["judge"] * 2})
+    project = Project("rationales", items, with_schema(columns, JUDGEMENTS), annotator_table=who)
+    asked = {name for (name,) in doubtful(project)}
+    assert {name for k, name in enumerate(ids) if k >= 80 and says[:, k].all()} <= asked
+    assert not asked & {name for k, name in enumerate(ids) if k < 80 or not says[:, k].any()}
+    assert learnt_from(project).endswith("320 are in the project")
+    assert learnt_from(project).startswith("80 judgements of people and ")
 
 
 def test_the_command_measures_judges_against_people(tmp_path, capsys):

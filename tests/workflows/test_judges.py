@@ -1,16 +1,21 @@
 """Projects with judges: ranked by people, stored, trained on people, and shown with the judges' biases."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from accord.cli.main import main
 from accord.data.annotators import annotator_table
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
+from accord.pairs.task import people_votes
 from accord.store.database import open_database
 from accord.store.projects import get_project
+from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.exchange import project_of, store_project
 from accord.workflows.kinds import task_of
 from accord.workflows.rank import control, rank
@@ -49,6 +54,25 @@ def test_a_project_with_judges_is_ranked_with_their_slopes(project):
     page = ranking_report(project, [ranking])
     assert "judge-1 (judge)" in page
     assert said[0] in page
+
+
+def test_pairs_on_which_judges_agree_by_their_bias_are_asked(project):
+    found = judge_summary(project)
+    voted = {frozenset(pair) for pair in people_votes(project).to_table()[["left", "right"]].itertuples(index=False)}
+    assert found["doubtful"]
+    assert not {frozenset(pair) for pair in found["doubtful"]} & voted
+    assert all("doubtful" not in row for row in found["pairs"])
+
+
+def test_the_controlled_ranking_says_whose_votes_it_counts(project):
+    assert (
+        "from 150 votes of people, with and without position and meta.x"
+        in control(project, ["position", "meta.x"]).title
+    )
+    by_judges = replace(project, judgement_table=project.judgement_table.filter(
+        pc.is_in(project.judgement_table["annotator_id"].cast("string"), pa.array(["judge-1", "judge-2"]))
+    ))  # fmt: skip
+    assert "from 600 votes of judges, with and without meta.x taken" in control(by_judges, ["meta.x"]).title
 
 
 def test_the_command_says_the_slopes_and_the_controlled_ranking(project, tmp_path, capsys):

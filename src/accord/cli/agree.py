@@ -22,11 +22,11 @@ def agree(
 ) -> None:
     """Say how much people agree, beyond chance, with 95 % intervals."""
     from accord.workflows.agree import agree as run
-    from accord.workflows.judged import judge_names, judged, people_only
+    from accord.workflows.judged import judge_names, judged, judged_votes, people_only
     from accord.workflows.projects import open_project
 
     opened = open_project(project)
-    found, of_judges = run(opened), judged(opened)
+    found, of_judges, votes = run(opened), judged(opened), judged_votes(opened)
     if json:
         parts = ("measures", "labels", "people", "pairs")
         about = [
@@ -38,29 +38,35 @@ def agree(
              "judges": records(one.judges), "confusion": records(one.confusion)}
             for one in of_judges
         ]  # fmt: skip
+        measured += [] if votes is None else [{"what": "votes", "judges": records(votes)}]
         print_json({"kind": opened.kind, "agreement": about, **({"judges": measured} if measured else {})})
         return
-    if judge_names(opened) and not len(people_only(opened, may_be_none=True).answered()):
+    judges_alone = bool(judge_names(opened)) and not len(people_only(opened, may_be_none=True).answered())
+    if judges_alone:
         typer.echo("No person answered: these are figures of judges among themselves.")
+    one_of, several = ("judge", "judges") if judges_alone else ("person", "people")
     for one in found:
         if not one.n_shared:
-            typer.echo(f"{one.what}: nobody judged what another person judged, so that agreement is not known.")
+            typer.echo(f"{one.what}: nobody judged what another {one_of} judged, so that agreement is not known.")
             continue
         shown = _shown(one.measures, "measure", "value", "low", "high", "n")
-        typer.echo(f"{one.what}: {one.n_shared:,} questions that two or more people answered")
+        typer.echo(f"{one.what}: {one.n_shared:,} questions that two or more {several} answered")
         print_table(shown.rename(columns={"n": "questions"}))
         if len(one.labels) > 2:
             labels = _shown(one.labels, "label", "value", "low", "high", "n")
             print_table(labels.rename(columns={"value": "α against the others", "n": "answers"}))
-        print_table(_people(one.people))
+        print_table(_people(one.people).rename(columns={"person": one_of}))
         if pairs and len(one.pairs):
             print_table(
                 _shown(one.pairs, "first", "second", "value", "low", "high", "n").rename(columns={"value": "κ"})
             )
+    if votes is not None:
+        _print_against("votes", votes)
     for judges in of_judges:
         _print_judges(judges)
     typer.echo(
-        "1 is full agreement and 0 that of chance. In brackets: 95 % intervals. 'As most others' is the share of a "
+        "1 is full agreement and 0 that of chance. In brackets: 95 % intervals, unless it is said otherwise. 'As most "
+        "others' is the share of a "
         "person's answers that most others gave too; 'same again' of those given twice that were the same; 'late less "
         "early' is how much 'as most others' changed from the first half of the answers to the second."
     )
@@ -68,13 +74,7 @@ def agree(
 
 def _print_judges(one: "Judged") -> None:
     """How judges answer what people answer too, with 90 % intervals."""
-    rows = _shown(one.judges, "annotator", "agreement", "low", "high", "n_shared")
-    rows = rows.rename(columns={"annotator": "judge", "agreement": "as most people", "n_shared": "shared answers"})
-    for name, said in (("bias", "above people"), ("scale", "width of scale")):
-        if name in one.judges:
-            columns = (one.judges[column] for column in (name, f"{name}_low", f"{name}_high"))
-            rows[said] = [_figure(*row) for row in zip(*columns, strict=True)]
-    print_table(rows, title=f"{one.what}: judges against people, with 90 % intervals")
+    _print_against(one.what, one.judges)
     if one.what == "labels":
         cells = _shown(one.confusion, "annotator", "people", "says", "probability", "low", "high", "n")
         cells["n"] = one.confusion["n"].round(1)
@@ -86,6 +86,16 @@ def _print_judges(one: "Judged") -> None:
             "It is not sure that they tell more about people's answers than chance would: nothing is learnt from them."
         )
     typer.echo(said)
+
+
+def _print_against(what: str, judges: "pd.DataFrame") -> None:
+    rows = _shown(judges, "annotator", "agreement", "low", "high", "n_shared")
+    rows = rows.rename(columns={"annotator": "judge", "agreement": "as most people", "n_shared": "shared answers"})
+    for name, said in (("bias", "above people"), ("scale", "width of scale")):
+        if name in judges:
+            columns = (judges[column] for column in (name, f"{name}_low", f"{name}_high"))
+            rows[said] = [_figure(*row) for row in zip(*columns, strict=True)]
+    print_table(rows, title=f"{what}: judges against people, with 90 % intervals")
 
 
 def _shown(table: "pd.DataFrame", *names: str) -> "pd.DataFrame":

@@ -120,10 +120,10 @@ def rank(
             _print(each)
         _print_judges(rankings[0].learnt)
         if beside is not None:
-            print_table(
-                beside.table, title=f"Ranking by Bradley–Terry with and without {control} taken out, in log odds"
-            )
-            print_table(beside.coefficients, title="What one unit more adds, in log odds, with 90 % intervals")
+            one = ["group"] if beside.table["group"].isna().all() else []
+            print_table(beside.table.drop(columns=one), title=beside.title)
+            title = "What one unit more adds, in log odds, with 90 % intervals"
+            print_table(beside.coefficients.drop(columns=one), title=title)
         for sentence in stability_sentences(state, len(rankings)):
             typer.echo(sentence)
         if report is not None:
@@ -195,12 +195,15 @@ def _print(ranking: "Ranking") -> None:
 
     from accord.data.reading.rows import is_made
 
-    title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes"
+    own = "n_people" in ranking.table  # where judges vote too
+    n_people = int(ranking.table["n_people"].sum()) // 2 if own else 0  # a vote is of two texts
+    of_people = f", {n_people:,} of them by people" if own else ""
+    title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes{of_people}"
     table = Table(title=title, title_justify="left", header_style="bold")
-    for name in ("rank", "tier", "score", "90 % interval", "ranks", "wins", "best", "votes"):
+    for name in ("rank", "tier", "score", "90 % interval", "ranks", "wins", "best", "votes", *(["people's"] * own)):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("text", no_wrap=True)
-    room = max(page_width() - _OTHER_COLUMNS, 12)
+    room = max(page_width() - _OTHER_COLUMNS - 11 * own, 12)
     last = 1
     for row in records(ranking.table):
         if row["tier"] != last:
@@ -217,6 +220,7 @@ def _print(ranking: "Ranking") -> None:
             f"{row['wins']:.0f} %",
             f"{100 * row['p_best']:.0f} %",
             str(row["n_votes"]),
+            *([str(row["n_people"])] if own else []),
             Text(shortened(said, room)),
         )
     print_table(table)

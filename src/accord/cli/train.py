@@ -41,6 +41,7 @@ def train(
 ) -> None:
     """Train a model on a project and save it."""
     from accord.fitting.settings import parse_settings
+    from accord.workflows.judged import learnt_from
     from accord.workflows.kinds import check_kind
     from accord.workflows.train import train as run
 
@@ -66,4 +67,4 @@ def train(
             }
         )
     else:
-        typer.echo(f"{model}: a model of {kind}, trained on {opened.counts['judgements']:,} judgements.")
+        typer.echo(f"{model}: a model of {kind}, trained on {learnt_from(opened)}.")

@@ -10,6 +10,8 @@ trusted up to their mean error, which people's answers measure. λ is tuned so t
 left, and what was answered before is added to each term: it is known [FGR21]. Where questions were chosen by what was
 known before, the terms are martingale differences, and the interval holds whatever the judges do [ZC24]. λ is learnt on
 other answers than those it is used on, so that tuning does not shorten the interval by chance.
+
+Where people answered every unit, nothing is left to be drawn: the units' own means count, and judges add nothing.
 """
 
 from dataclasses import dataclass
@@ -20,10 +22,11 @@ from scipy.stats import t as student
 from accord.errors import InputError
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["Estimate", "estimate_mean"]
+__all__ = ["FEWEST", "Estimate", "estimate_covered", "estimate_mean"]
 
 _FOLDS = 5
-_FEWEST = 10  # answers of people
+FEWEST = 10  # answers of people
+_LARGEST = 0.25  # variance of an answer between 0 and 1
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,7 @@ def estimate_mean(
         Between which the figure lies for certain.
     """
     n_units, n = judged.size, unit.size
-    if n < _FEWEST:
-        raise InputError(f"an estimate needs at least {_FEWEST} answers of people; there are {n}. Ask for more.")
+    _require_enough(n)
     if propensity is not None and not ((propensity > 0) & (propensity <= 1)).all():
         row = int(np.argmin((propensity > 0) & (propensity <= 1)))
         raise InputError(f"a propensity is a probability above 0; that of answer {row + 1} is {propensity[row]}.")
@@ -115,6 +117,34 @@ def estimate_mean(
         n_units,
         float(np.mean(power)),
     )
+
+
+def estimate_covered(unit: IntArray, answer: FloatArray, load: FloatArray, *, level: float = 0.95) -> Estimate:
+    """The sum Σ load·y of answers between 0 and 1 of which people gave at least one to every unit.
+
+    Parameters
+    ----------
+    unit : int array of shape (n_answers,)
+    answer : float array of shape (n_answers,)
+    load : float array of shape (n_units,)
+    level : float
+    """
+    n, n_units = unit.size, load.size
+    _require_enough(n)
+    counts = np.bincount(unit, minlength=n_units)
+    mean = np.bincount(unit, answer, minlength=n_units) / counts
+    squares = np.bincount(unit, (answer - mean[unit]) ** 2, minlength=n_units)
+    # Few answers to a unit tell little of their variance: one more counts for which it is the largest there is.
+    variance = (squares + _LARGEST) / counts
+    quantile = float(student.ppf(0.5 + 0.5 * level, n - 1))
+    value, half = float(load @ mean), quantile * float(np.sqrt(np.sum(load**2 * variance / counts)))
+    figures = (value, value - half, value + half)
+    return Estimate(*figures, *figures, n, n_units, 0.0)
+
+
+def _require_enough(n: int) -> None:
+    if n < FEWEST:
+        raise InputError(f"an estimate needs at least {FEWEST} answers of people; there are {n}. Ask for more.")
 
 
 def _before(values: FloatArray) -> FloatArray:

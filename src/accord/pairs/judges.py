@@ -166,7 +166,7 @@ class AnchoredRanker(BaseEstimator):
         self.draws_ = replace(
             self.draws_, scores=self.draws_.scores[:, place], utilities=self.draws_.utilities[:, place]
         )
-        for note in (*notes, *_odd_judges(record, self._judges)):
+        for note in (*notes, *_odd_judges(record, self._judges), *_one_sided(self._comparisons, self._judges)):
             warnings.warn(note, UserWarning, stacklevel=2)
         self._warn(record)
         return self
@@ -196,8 +196,9 @@ class AnchoredRanker(BaseEstimator):
         if not (record.voter == 0).any():
             self._used[:] = True
             warnings.warn(
-                "no person voted, so that nothing anchors the judges: the ranking is what they have in common. Ask "
-                "people about some pairs.",
+                "no person voted, so that nothing ties the judges to people: the scores are what they have in common, "
+                "and the intervals say how little that tells of what people prefer. Ask people about some pairs, or "
+                "rank the judges' votes as they are (method 'model').",
                 UserWarning,
                 stacklevel=3,
             )
@@ -411,6 +412,7 @@ def slope_sentence(who: str, covariate: str, slope: float, low: float, high: flo
     """
     what, unit = COVARIATES.get(covariate, (f"the text with more {covariate}", "for one more"))
     is_people = who in ("judges", "people")
+    what = what.replace("its own", "their own") if is_people else what
     if low > 0:
         verb = "prefer" if is_people else "prefers"
     elif high < 0:
@@ -531,6 +533,22 @@ def _odd_judges(record: JudgedVotes, judges: Sequence[str]) -> list[str]:
             notes.append(
                 f"{name} and people voted on no text in common, so that nothing ties it to people. Ask people about "
                 "some of its texts."
+            )
+    return notes
+
+
+def _one_sided(votes: Comparisons, judges: Sequence[str]) -> list[str]:
+    """Judges that always choose the text that is named first, or second, where nobody says how texts were shown."""
+    if votes.shown is not None or votes.annotators is None or votes.annotator is None:
+        return []
+    notes = []
+    for name in judges:
+        value = votes.value[votes.annotator == int(np.flatnonzero(votes.annotators == name)[0])]
+        if value.size >= _LEAST_ALIKE and value[0] != 0.5 and (value == value[0]).all():
+            place = "first" if value[0] == 1.0 else "second"
+            notes.append(
+                f"{name} chooses the text that is named {place} in all of its {value.size:,} votes. If that is how "
+                "texts were shown, a column shown_left tells the position from the texts."
             )
     return notes
 

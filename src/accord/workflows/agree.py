@@ -128,7 +128,9 @@ def _people(ordered: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
         shared = agreed.loc[own.index].dropna()
         again = repeated[is_repeat & (ordered["who"] == who)]
         share = _share(shared)
-        rows.append((who, len(own), *share, len(shared), *_share(again), len(again), *_drift(shared)))
+        known = (own["at"] != "").all()  # the order of a file is no time
+        drift = _drift(shared) if known else (float("nan"),) * 3
+        rows.append((who, len(own), *share, len(shared), *_share(again), len(again), *drift))
     names = ["annotator_id", "n_answers", "agreement", "low", "high", "n_shared"]
     names += ["same_again", "again_low", "again_high", "n_again", "drift", "drift_low", "drift_high"]
     return pd.DataFrame(rows, columns=names)

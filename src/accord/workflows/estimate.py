@@ -9,11 +9,13 @@ import pandas as pd
 from accord.data.project import Project
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
-from accord.evaluation.estimation import Estimate, estimate_mean
+from accord.evaluation.estimation import FEWEST, Estimate, estimate_covered, estimate_mean
 from accord.pairs.bradley_terry import bradley_terry
 from accord.typing import FloatArray
 
 __all__ = ["Figure", "estimate"]
+
+_COVERED = "People answered every one of these questions, so that judges add nothing."
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,31 @@ class Figure:
     estimate: Estimate
     level: float
     notes: tuple[str, ...]
+    n_answers: int  # of people
+    n_asked: int  # questions that people answered
+    n_judged: int  # questions that judges answered
+    n_questions: int
 
     @property
     def sentences(self) -> list[str]:
         """The figure in words."""
         found, sure = self.estimate, f"{100 * self.level:.0f} %"
-        return [
+        judges = f" and of judges to {self.n_judged:,} of them" if self.n_judged else ""
+        sentences = [
             f"{self.what}: {found.value:.3g}, with {sure} confidence {found.low:.3g} to {found.high:.3g}, from "
-            f"{found.n_people:,} answers of people and judges on {found.n_units:,} questions.",
-            f"From people alone it is {found.people:.3g}, {found.people_low:.3g} to {found.people_high:.3g}; judges "
-            f"are worth {100 * max(found.gain, 0.0):.0f} % more answers of people.",
-            *self.notes,
+            f"{self.n_answers:,} answers of people to {self.n_asked:,} of {self.n_questions:,} questions{judges}."
         ]
+        if self.n_judged and not self.is_covered:
+            sentences.append(
+                f"From people alone it is {found.people:.3g}, {found.people_low:.3g} to {found.people_high:.3g}; "
+                f"judges are worth {100 * max(found.gain, 0.0):.0f} % more answers of people."
+            )
+        return [*sentences, *self.notes]
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether people's answers to every question were counted, and nothing else."""
+        return _COVERED in self.notes
 
 
 def estimate(
@@ -106,11 +121,12 @@ def _of_texts(project: Project, rows: pd.DataFrame, what: str, level: float, bou
     judged = np.full(len(ids), np.nan)
     said = rows[rows["judge"]].groupby("unit")["answer"].mean()
     judged[said.index.to_numpy()] = said.to_numpy()
-    unit, answer, propensity, notes = _asked(rows[~rows["judge"]])
+    people = rows[~rows["judge"]]
+    unit, answer, propensity, notes = _asked(people)
     # The studio asks about a text that was never judged as long as there is one.
     anew = propensity is None or len(np.unique(unit)) < len(unit)
     found = estimate_mean(judged, unit, answer, propensity, anew=anew, level=level, bounds=bounds)
-    return Figure(what, found, level, notes)
+    return Figure(what, found, level, notes, len(people), people["unit"].nunique(), len(said), len(ids))
 
 
 def _asked(people: pd.DataFrame) -> tuple[Any, Any, Any, tuple[str, ...]]:
@@ -119,6 +135,11 @@ def _asked(people: pd.DataFrame) -> tuple[Any, Any, Any, tuple[str, ...]]:
         columns = [people[name].to_numpy() for name in ("unit", "answer", "propensity")]
         return columns[0].astype(np.int64), columns[1], columns[2], ()
     mean = people.groupby("unit")["answer"].mean()
+    if len(people) >= FEWEST > len(mean):
+        raise InputError(
+            f"an estimate needs people's answers to at least {FEWEST} questions; their {len(people):,} answers are to "
+            f"{len(mean)}. Ask about others."
+        )
     note = "It is taken that people were asked about questions drawn at random, because no propensities are stored."
     return mean.index.to_numpy(np.int64), mean.to_numpy(np.float64), None, (note,)
 
@@ -151,22 +172,31 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
     answer = np.where(swap, 1.0 - rows["answer"].to_numpy(), rows["answer"].to_numpy())
     unit = [unit_of.get(key, len(keys)) for key in zip(low.tolist(), high.tolist(), strict=True)]
     rows = rows.assign(answer=answer, unit=unit, low=low, high=high)
-    judged, loads = _judged(rows[rows["judge"]], keys, items.n_items), np.array([load[key] for key in keys])
+    by_judges = rows[rows["judge"]]
+    judged, loads = _judged(by_judges, keys, items.n_items), np.array([load[key] for key in keys])
     people = rows[~rows["judge"]]
-    if people["propensity"].notna().all() and len(people):  # every draw counts, also those of other pairs
-        judged, loads = np.append(judged, 0.0), np.append(loads, 0.0)
-    else:
-        people = people[people["unit"] < len(keys)]
-    asked, answers, propensity, notes = _asked(people)
-    found = estimate_mean(judged, asked, answers, propensity, load=loads, level=level)
+    own = people[people["unit"] < len(keys)]
+    n_judged = len(set(by_judges["unit"]) - {len(keys)})
+    counts = (len(own), own["unit"].nunique(), n_judged, len(keys))
     bounds = (-np.inf, np.inf) if ranks else (0.0, 1.0)
-    return Figure(what, _moved(found, constant, bounds), level, notes)
+    drawn = len(people) > 0 and people["propensity"].notna().all()
+    if not drawn and own["unit"].nunique() == len(keys):
+        found = estimate_covered(own["unit"].to_numpy(np.int64), own["answer"].to_numpy(), loads, level=level)
+        said = (_COVERED,) if n_judged else ()
+        return Figure(what, _moved(found, constant, bounds), level, said, *counts)
+    if drawn:  # every draw counts, also those of other pairs
+        judged, loads = np.append(judged, 0.5), np.append(loads, 0.0)
+    asked, answers, propensity, notes = _asked(people if drawn else own)
+    # An even vote is the middle, whichever text of a pair is named first.
+    found = estimate_mean(judged - 0.5, asked, answers - 0.5, propensity, load=loads, level=level)
+    constant += 0.5 * float(loads.sum())
+    return Figure(what, _moved(found, constant, bounds), level, notes, *counts)
 
 
 def _judged(rows: pd.DataFrame, keys: list[tuple[int, int]], n_items: int) -> FloatArray:
     """What judges expect of each pair, also of those they were not asked about: by Bradley–Terry on their votes."""
     if rows.empty:
-        return np.zeros(len(keys))
+        return np.full(len(keys), 0.5)
     columns = (rows[name].to_numpy() for name in ("low", "high", "answer"))
     scores = bradley_terry(*columns, n_items=n_items, rng=np.random.default_rng(0)).mean
     first, second = np.array(keys).T

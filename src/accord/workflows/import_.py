@@ -4,7 +4,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -138,7 +138,7 @@ def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Importe
             others = pc.invert(pc.is_in(read["annotator_id"], value_set=table["annotator_id"].combine_chunks()))
             table = pa.concat_tables([table, read.filter(others)])
         pq.write_table(table, place, compression="zstd")
-    judges = pc.sum(pc.equal(table.column("kind"), "judge")).as_py() or 0
+    judges = table.filter(pc.equal(table.column("kind"), "judge")).column("annotator_id").to_pylist()
     assumed = dict(imported.assumed)
     strangers = set(table.column("annotator_id").to_pylist()) - imported.annotators
     if strangers:
@@ -147,7 +147,13 @@ def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Importe
             strangers
         )
     files = (*imported.files, (str(path), "annotators", table.num_rows))
-    return replace(imported, counts={**imported.counts, "judges": judges}, assumed=assumed, files=files)
+    return replace(imported, counts=_with_judges(imported, judges), assumed=assumed, files=files)
+
+
+def _with_judges(imported: Imported, judges: Iterable[str]) -> dict[str, int]:
+    """The counts of an import with people and judges apart."""
+    named = set(judges)
+    return {**imported.counts, "people": len(imported.annotators - named), "judges": len(named)}
 
 
 def _imported(
@@ -510,7 +516,7 @@ def _read_format(
         columns |= {name: [about[name] for about in context.judges.values()] for name in ("family", "model")}
         if folder is not None:
             pq.write_table(annotator_table(columns), folder / _ANNOTATORS, compression="zstd")
-        imported = replace(imported, counts={**imported.counts, "judges": len(context.judges)})
+        imported = replace(imported, counts=_with_judges(imported, context.judges))
     return replace(imported, assumed={**reading.assumed, **context.assumed}, lost=dict(context.lost))
 
 

@@ -16,7 +16,19 @@ from accord.evaluation.agreement import wilson
 from accord.fitting.judged_labels import JudgedLabels, judged_labels
 from accord.typing import FloatArray
 
-__all__ = ["BY_JUDGES", "Judged", "disputed", "judge_names", "judged", "learning_project", "people_only", "soft_labels"]
+__all__ = [
+    "BY_JUDGES",
+    "Judged",
+    "disputed",
+    "doubtful",
+    "judge_names",
+    "judged",
+    "judged_votes",
+    "learning_project",
+    "learnt_from",
+    "people_only",
+    "soft_labels",
+]
 
 BY_JUDGES = "judges"  # whose answers those are that judges give together
 _SURE = 0.8  # probability from which a label of judges counts
@@ -71,21 +83,56 @@ def disputed(project: Project) -> list[tuple[str, ...]]:
     by_judge = frame["annotator_id"].isin(families)
     if not by_judge.any():
         return []
-    first, second = frame["item_id"].astype(str), frame["other_id"].fillna("").astype(str)
-    swap = (frame["kind"] == "pair") & (first > second)
-    number = pd.to_numeric(frame["value"], errors="coerce")
-    answers = pd.DataFrame(
-        {
-            "question": list(zip(first.mask(swap, second), second.mask(swap, first), frame["aspect"].fillna(""),
-                                 strict=True)),
-            "answer": frame["value"].astype(str).mask(swap, (1.0 - number).map("{:g}".format)),
-        }
-    )  # fmt: skip
+    answers = _answers(frame)
     asked = set(answers["question"][~by_judge.to_numpy()])
     own = answers[by_judge.to_numpy() & ~answers["question"].isin(asked).to_numpy()]
     share = own.groupby("question", sort=True)["answer"].value_counts(normalize=True)
     most = share.groupby(level="question", sort=True).max().sort_values(kind="stable")
     return list(dict.fromkeys(tuple(name for name in key[:2] if name) for key in most[most < 1.0].index))
+
+
+def doubtful(project: Project) -> list[tuple[str, ...]]:
+    """Texts that judges alone answered and whose answers are not to be relied on, the least sure first.
+
+    However well judges agree, their answers tell little where people who were asked the like answered otherwise.
+    """
+    found = []
+    for one in judged(project):
+        columns = [name for name in one.soft if str(name).startswith("p.")]
+        sure = one.soft[columns].max(axis=1).to_numpy()
+        unsure = ~one.soft["given"].to_numpy(bool) & ~_counts(one).to_numpy(bool)
+        found += list(zip(sure[unsure], one.soft["item_id"][unsure].astype(str), strict=True))
+    return [(name,) for name in dict.fromkeys(name for _, name in sorted(found))]
+
+
+def _answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The ``question`` of each judgement, one for both orders of a pair, and the ``answer`` turned with it."""
+    first, second = frame["item_id"].astype(str), frame["other_id"].fillna("").astype(str)
+    swap = (frame["kind"] == "pair") & (first > second)
+    number = pd.to_numeric(frame["value"], errors="coerce")
+    question = zip(first.mask(swap, second), second.mask(swap, first), frame["aspect"].fillna(""), strict=True)
+    answer = (
+        frame["value"].astype(str).mask(frame["kind"] == "pair", number.mask(swap, 1.0 - number).map("{:g}".format))
+    )
+    return pd.DataFrame({"question": list(question), "answer": answer})
+
+
+def judged_votes(project: Project) -> pd.DataFrame | None:
+    """How often each judge votes as most people do on the same pair, with 90 % intervals; None without such judges."""
+    families = judge_names(project)
+    frame = project.answered()
+    frame = frame[(frame["kind"] == "pair") & frame["value"].notna()]
+    by_judge = frame["annotator_id"].isin(families).to_numpy()
+    if not by_judge.any() or by_judge.all():
+        return None
+    answers = _answers(frame)
+    item, pairs = pd.factorize(answers["question"])
+    code, values = pd.factorize(answers["answer"])
+    people = np.zeros((len(pairs), len(values)))
+    np.add.at(people, (item[~by_judge], code[~by_judge]), 1.0)
+    names = sorted(set(frame["annotator_id"][by_judge]))
+    judge = pd.Categorical(frame["annotator_id"][by_judge], names).codes.astype(np.int64)
+    return _judge_table(names, families, people, item[by_judge], judge, code[by_judge], scores=False)
 
 
 def judged(project: Project) -> list[Judged]:
@@ -150,6 +197,22 @@ def learning_project(project: Project) -> Project:
     added = with_schema({**rows, "annotator_id": [BY_JUDGES] * len(rows["kind"])}, JUDGEMENTS)
     people = table.filter(pa.array(own)).select(JUDGEMENTS.names).cast(JUDGEMENTS)
     return replace(project, judgement_table=pa.concat_tables([people, added]))
+
+
+def learnt_from(project: Project) -> str:
+    """How many judgements a model of the project learns from, in words; judges apart."""
+    families = judge_names(project)
+    n = project.counts["judgements"]
+    used = learning_project(project) if project.kind != "pairs" else people_only(project)
+    who = used.judgement_table.column("annotator_id").to_pylist()
+    by_judges = sum(name == BY_JUDGES or name in families for name in who) if families else 0
+    if len(who) == n and not by_judges:
+        return f"{n:,} judgements"
+    people = len(who) - by_judges
+    rest = "" if len(who) == n else f"; {n:,} are in the project"
+    if not people:
+        return f"{by_judges:,} judgements of judges{rest}"
+    return f"{people:,} judgements of people{f' and {by_judges:,} of judges' if by_judges else ''}{rest}"
 
 
 def _counts(one: Judged) -> "pd.Series[bool]":

@@ -255,6 +255,15 @@ class Controlled:
     table: pd.DataFrame
     coefficients: pd.DataFrame  # group, covariate, coefficient, low, high
     n_votes: int
+    by: str  # whose votes these are, in words
+    covariates: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What the table is."""
+        out = " and ".join([", ".join(self.covariates[:-1]), self.covariates[-1]][len(self.covariates) < 2 :])
+        votes = f"{self.n_votes:,} vote{'' if self.n_votes == 1 else 's'}{self.by}"
+        return f"Ranking by Bradley–Terry from {votes}, with and without {out} taken out, in log odds"
 
 
 def control(project: Project, covariates: Sequence[str]) -> Controlled:
@@ -287,7 +296,11 @@ def control(project: Project, covariates: Sequence[str]) -> Controlled:
         columns = found["controlled"][["rank", "score", "low", "high"]]
         plain = found["plain"].loc[columns.index, ["rank", "score"]].add_prefix("plain_")
         tables.append(columns.join(plain).reset_index().assign(group=name))
-    return Controlled(pd.concat(tables, ignore_index=True), pd.concat(coefficients, ignore_index=True), votes.n_votes)
+    judges = set(project.judges()["annotator_id"])
+    voted = set() if votes.annotators is None or votes.annotator is None else set(votes.annotators[votes.annotator])
+    by = "" if not _has_judges(project, project.comparisons()) else " of judges" if voted & judges else " of people"
+    beside, slopes = (pd.concat(parts, ignore_index=True) for parts in (tables, coefficients))
+    return Controlled(beside, slopes, votes.n_votes, by, tuple(covariates))
 
 
 def parse_top(text: str) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from accord.data.formats.registry import detect, format_names
+from accord.data.project import Project
 from accord.errors import InputError
 from accord.workflows.export import export_as
 from accord.workflows.import_ import import_files, project_of_files
@@ -336,6 +337,17 @@ def test_crowd_kit_labels_name_the_winner():
     votes = judged(read("crowdkit/comparisons.csv"), "pair", "item_id", "other_id", "value", "annotator_id")
     assert votes == [("a", "b", "1", "w1"), ("a", "b", "0", "w2"), ("b", "c", "1", "w1")]
     assert judged(read("crowdkit/labels.csv"), "label", "item_id", "value") == [("t1", "cat"), ("t1", "dog")]
+
+
+def test_a_table_of_models_beside_their_battles_is_read_and_other_columns_are_said(tmp_path):
+    (tmp_path / "battles.csv").write_text("model_a,model_b,winner,judge,length_a\nm,n,model_a,ada,7\n")
+    (tmp_path / "models.csv").write_text("model,description,family,size\nm,First.,x,7\nn,Second.,y,8\n")
+    imported = import_files([tmp_path / "battles.csv", tmp_path / "models.csv"], tmp_path / "project")
+    assert list(imported.lost) == ["columns of battles.csv that differ from battle to battle are not kept: length_a"]
+    items = Project.load(tmp_path / "project").frames()["items"]
+    assert items[["item_id", "text", "meta.family", "meta.size"]].astype(str).to_numpy().tolist() == [
+        ["m", "First.", "x", "7"], ["n", "Second.", "y", "8"],
+    ]  # fmt: skip
 
 
 def test_arena_ties_are_halves_and_keep_that_both_were_bad():

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from accord.data.formats.registry import Format, Glimpse
+from accord.data.formats.registry import Format, Glimpse, glimpse
 from accord.data.project import Project
 from accord.data.reading.json_stream import rows_of
 from accord.data.reading.rows import Buffer, Context, Rows
@@ -28,6 +28,9 @@ _WINNERS = {
     "bothbad": ("0.5", "both_bad"),
 }
 _IDS = ("question_id", "conversation_id", "battle_id", "id")
+_READ = {*_COLUMNS, *_IDS, "judge", "judge_hash", "tstamp", "timestamp", "confidence"}
+_MODEL_IDS = ("item_id", "model", "model_name", "name", "id")  # of a table of the models beside that of the battles
+_MODEL_TEXTS = ("text", "description")
 
 
 def _detect(seen: Glimpse) -> str | None:
@@ -35,12 +38,38 @@ def _detect(seen: Glimpse) -> str | None:
 
 
 def _read(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
-    for path in paths:
+    columns = {path: glimpse(path).columns for path in paths}
+    tables = [path for path in paths if _is_of_models(columns[path])]
+    for path in (*tables, *(path for path in paths if path not in tables)):  # models come before their battles
         buffer = Buffer(path, context, source=_SOURCE)
-        for row, battle in rows_of(path):
-            _battle(buffer, row, battle)
+        unread = [name for name in columns[path] if name not in _READ and "conversation" not in name]
+        if unread and path not in tables:
+            named = ", ".join(unread)
+            context.lost[f"columns of {path.name} that differ from battle to battle are not kept: {named}"] = 1
+        for row, cells in rows_of(path):
+            (_model if path in tables else _battle)(buffer, row, cells)
             yield from buffer.ready()
         yield from buffer.rest()
+
+
+def _is_of_models(columns: Sequence[str]) -> bool:
+    return not set(_COLUMNS) & set(columns) and any(name in columns for name in _MODEL_IDS)
+
+
+def _model(buffer: Buffer, row: int, cells: dict[str, Any]) -> None:
+    """A row of a table of the models: an id, perhaps a text, an author and a group; all else is meta data."""
+    key = next(name for name in _MODEL_IDS if name in cells)
+    if as_text(cells[key]) is None:
+        buffer.refuse(row, f"a model needs an id in the column {key!r}", "none", "Fill it in or drop the row.")
+        return
+    text = next((name for name in _MODEL_TEXTS if name in cells), None)
+    own = {name: cells[name] for name in ("author_id", "group_id") if name in cells}
+    meta = {
+        name.removeprefix("meta."): value
+        for name, value in cells.items()
+        if name not in (key, text) and name not in own
+    }
+    buffer.item(row, cells[key], as_text(cells[text]) if text else None, meta=meta, **own)
 
 
 def _battle(buffer: Buffer, row: int, battle: dict[str, Any]) -> None:

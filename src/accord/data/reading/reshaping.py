@@ -1,4 +1,4 @@
-"""Wide tables as long ones: a column a person, a column a comparison, a column a place in a ranking."""
+"""Wide tables as long ones: a column a person, an aspect, a comparison, or a place in a ranking."""
 
 import csv
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accord.data.reading.names import IDENTITY, NO_JUDGEMENT
+from accord.data.reading.names import IDENTITY, NO_JUDGEMENT, NO_SCORE, PERSON
 from accord.data.reading.profiles import Profile, plain_name, profiles_of
 from accord.data.reading.rankings import LONGEST_RANKING, comparisons_of
 from accord.data.reading.sources import Source
@@ -59,6 +59,10 @@ def reshaped(source: Source, kind: str | None) -> Reshaped | None:
         found = _comparisons(source.columns, profiles) or _rankings(source.columns, profiles)
         if found is not None:
             return found
+    if kind in (None, "aspects"):
+        found = _aspects(source.columns, profiles)
+        if found is not None:
+            return found
     return _people(source.columns, profiles) if kind != "pairs" else None
 
 
@@ -103,6 +107,38 @@ def _people(columns: Sequence[str], profiles: Mapping[str, Profile]) -> Reshaped
     what = "score" if scored else "label"
     note = f"the columns {_listed(people)} hold the {what}s of {len(people)} people; say otherwise with --map"
     return Reshaped((*rest, what, "annotator"), rows, note)
+
+
+# -- a column an aspect ------------------------------------------------------------------------------------------
+
+
+def _aspects(columns: Sequence[str], profiles: Mapping[str, Profile]) -> Reshaped | None:
+    """Scores by several people of texts that stand in another table: an id, who scored, and a column an aspect."""
+    known = {plain_name(name): name for name in columns}
+    about = [known[name] for name in ("item_id", *IDENTITY["item_id"]) if name in known]
+    who = [known[name] for name in ("annotator_id", *PERSON["annotator_id"]) if name in known]
+    told = {"text", "label", "aspect", "score", "value", "other_id", *IDENTITY["text"], *IDENTITY["label"]}
+    if not about or not who or known.keys() & told or any(profiles[name].is_text for name in columns):
+        return None
+    scored = [
+        name
+        for plain, name in known.items()
+        if name not in (about[0], who[0])
+        and profiles[name].is_score
+        and not (NO_JUDGEMENT.search(plain) or NO_SCORE.search(plain))
+    ]
+    if not scored:
+        return None
+    rest = [name for name in columns if name not in scored]
+
+    def rows(cells: Cells) -> Iterator[list[str | None]]:
+        for name in scored:
+            if cells[name] is not None:
+                yield [*(cells[one] for one in rest), name, cells[name]]
+
+    one = len(scored) == 1
+    note = f"the column{'' if one else 's'} {_listed(scored)} hold{'s' if one else ''} scores, each of one aspect"
+    return Reshaped((*rest, "aspect", "score"), rows, f"{note}; say otherwise with --map")
 
 
 # -- a column a comparison ---------------------------------------------------------------------------------------

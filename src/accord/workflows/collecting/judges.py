@@ -1,32 +1,39 @@
 """What the studio shows of judges: how they answer beside people, their biases, and how many answers are theirs."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from accord.data.project import Project
 from accord.data.tables import plain
 from accord.errors import InputError
 from accord.pairs.judges import AnchoredRanker, slope_sentence
-from accord.workflows.judged import judge_names, judged
+from accord.workflows.judged import doubtful, judge_names, judged
 
 __all__ = ["judge_summary"]
 
 # Biases of judges of pairs are drawn anew with every refit, which has to stay quick.
 _MOST_VOTES, _DRAWS, _BURN_IN = 6_000, 400, 200
+_SHARED = 0.6  # probability that people share the view of judges, below which they are asked
 
 
 def judge_summary(project: Project) -> dict[str, Any] | None:
-    """What is known of the judges of a project, for its page of people; ``None`` where there are none."""
+    """What is known of the judges of a project, for its page of people; ``None`` where there are none.
+
+    ``doubtful`` are questions that no person answered and on which what judges say is not to be relied on.
+    """
     families = judge_names(project)
     frame = project.answered()
     is_judge = frame["annotator_id"].isin(families)
     if not is_judge.any():
         return None
     found: dict[str, Any] = {"n_people": int((~is_judge).sum()), "n_judges": int(is_judge.sum()), "notes": []}
+    found["doubtful"] = [] if project.kind == "pairs" else doubtful(project)
     if project.kind == "pairs":
-        found |= _of_pairs(project)
+        found |= _of_pairs(project, families)
     parts = judged(project)
     if parts:
         found["tables"] = [
@@ -42,7 +49,7 @@ def judge_summary(project: Project) -> dict[str, Any] | None:
     return found
 
 
-def _of_pairs(project: Project) -> dict[str, Any]:
+def _of_pairs(project: Project, families: Mapping[str, str]) -> dict[str, Any]:
     votes = project.comparisons()
     if votes.n_votes > _MOST_VOTES:
         return {"notes": [f"Biases are shown of up to {_MOST_VOTES:,} votes; for more use 'accord rank'."]}
@@ -62,7 +69,26 @@ def _of_pairs(project: Project) -> dict[str, Any]:
             return {"notes": [str(error)]}
     slopes = [slope_sentence(*row) for row in ranker.slopes_.itertuples(index=False, name=None)]
     notes = [str(warning.message) for warning in caught]
-    return {"pairs": _records(ranker.judges_), "slopes": slopes, "notes": notes}
+    unsure = _doubtful_pairs(ranker, table, set(families))
+    return {"pairs": _records(ranker.judges_), "slopes": slopes, "notes": notes, "doubtful": unsure}
+
+
+def _doubtful_pairs(ranker: AnchoredRanker, table: pd.DataFrame, judges: set[str]) -> list[tuple[str, ...]]:
+    """Pairs that judges alone voted on and where people are expected not to share their view, those first."""
+    first, second = table["left"].astype(str), table["right"].astype(str)
+    swap = first > second
+    votes = pd.DataFrame({
+        "left": first.mask(swap, second), "right": second.mask(swap, first),
+        "value": table["value"].mask(swap, 1.0 - table["value"]), "judged": table["annotator_id"].isin(judges),
+    }).groupby(["left", "right"], as_index=False).agg({"value": "mean", "judged": "min"})  # fmt: skip
+    votes = votes[votes["judged"].astype(bool) & (votes["value"] != 0.5)]
+    if votes.empty:
+        return []
+    p = ranker.predict_proba(votes[["left", "right"]])[:, 1]
+    shared = np.where(votes["value"] > 0.5, p, 1.0 - p)  # that a person votes as most judges do
+    order = np.argsort(shared, kind="stable")
+    pairs = votes[["left", "right"]].to_numpy()
+    return [(str(pairs[k][0]), str(pairs[k][1])) for k in order if shared[k] < _SHARED]
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

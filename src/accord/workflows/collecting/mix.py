@@ -21,7 +21,7 @@ REASONS: Mapping[str, str] = {
     "coverage": "few judgements here so far",
     "random": "drawn at random, so that figures about all texts can be trusted",
     "repeat": "asked again, to see how steady answers are",
-    "judges": "judges answer it differently",
+    "judges": "judges answer it differently, or by a bias",
     "overlap": "others have answered it, and more people are to",
     "gold": "its answer is known: a check",
     "adjudication": "answers differ, and somebody decides",
@@ -44,7 +44,7 @@ class PairMix:
         Shares of ``informative``, ``coverage``, ``random``, ``repeat`` and ``judges``; those that have nothing to draw
         from are left out.
     disputed : sequence of pairs
-        What judges answer differently and no person has answered.
+        What judges answer differently, or by a bias, and no person has answered.
     """
 
     def __init__(

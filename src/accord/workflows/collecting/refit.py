@@ -111,6 +111,7 @@ def refit(database: Database, project_id: int, *, rng: random.Random, last: Fitt
     of_judges, own = judge_summary(judged), people_only(judged, may_be_none=True)
     people = [asdict(person) for person in annotators(own)]
     if of_judges is not None:  # what judges have answered may still be asked of people
+        asked = list(dict.fromkeys([*asked, *of_judges.pop("doubtful")]))
         counts = _answers_by_text(own, keys)
     size = min(_MOST, max(_FEWEST, 2 * n_new))
     queue = _choose(stored, project, part, fitted.model if fitted else None, keys, counts, asked, size, rng)
