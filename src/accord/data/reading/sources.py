@@ -19,7 +19,18 @@ from accord.data.reading.separators import Dialect, dialect_of
 from accord.data.reading.spreadsheets import read_back
 from accord.errors import InputError, MissingDataError, did_you_mean
 
-__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "missing_file", "not_utf8", "open_source", "suffix_of"]
+__all__ = [
+    "JSON_LINES",
+    "LONGEST_CELL",
+    "Source",
+    "as_text",
+    "missing_file",
+    "not_utf8",
+    "open_source",
+    "parquet_rows",
+    "parquet_schema",
+    "suffix_of",
+]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _MOST_COLUMNS = 2_000
@@ -292,6 +303,18 @@ def _as_parquet(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise InputError(f"{path} is not readable as Parquet: {said}. Write it again.") from None
+
+
+def parquet_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file and their types."""
+    return _open_parquet(path).schema_arrow
+
+
+def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file as they are, with lists and objects."""
+    with _as_parquet(path):
+        for batch in _open_parquet(path).iter_batches(_NAMING_ROWS):
+            yield from batch.to_pylist()
 
 
 def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
