@@ -89,10 +89,12 @@ def _example(buffer: Buffer, row: int, example: Mapping[str, Any]) -> None:
                 buffer.judgement(row, "label", item, value=label, **who)
             elif label:
                 buffer.context.lost[f"entries of {name} that are no labels are not kept"] += 1
-    for label, value in (example.get("cats") or {}).items():
-        if value >= _CHOSEN:
+    cats = example.get("cats")
+    for label, value in cats.items() if isinstance(cats, dict) else ():
+        if isinstance(value, int | float) and value >= _CHOSEN:
             buffer.judgement(row, "label", item, value=label, **who)
-    for entry in (entry for name in _SPANS for entry in example.get(name) or ()):
+    lists = [entries for name in _SPANS if isinstance(entries := example.get(name), list)]
+    for entry in (entry for entries in lists for entry in entries):
         found = _span(entry)
         if found is None:
             buffer.refuse(row, "a span has a start and an end", repr(entry)[:60], "Correct it.")

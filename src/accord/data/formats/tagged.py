@@ -14,6 +14,8 @@ __all__ = ["BRAT", "CONLL", "WEBANNO"]
 _CONLL = (".conll", ".bio", ".iob", ".iob2")
 _WEBANNO = "#FORMAT=WebAnno TSV 3"
 _MOST_BYTES = 64 << 20  # of one file, which is read whole
+_TOKEN = re.compile(r"\d{1,9}-\d{1,9}\t(?P<start>\d{1,9})-\d{1,9}\t(?P<word>[^\t]*)(?:\t(?P<tags>[^\t]*))?")
+_FARTHEST = 10_000  # characters between two words
 _NUMBERED = re.compile(r"(?P<label>[^\[\]|]{1,200})\[(?P<number>\d{1,9})\]")
 
 
@@ -35,21 +37,28 @@ def _mark(buffer: Buffer, row: int, item: str, text: str, span: tuple[int, int],
 # -- brat --------------------------------------------------------------------------------------------------------
 
 
-def _annotated(folder: Path) -> list[Path]:
-    """The files of annotations in a folder and the folders in it, each beside its text."""
-    return sorted(path for path in folder.rglob("*.ann") if path.with_suffix(".txt").is_file())
+def _annotated(path: Path) -> list[Path]:
+    """The files of annotations in a folder and the folders in it, or one such file, each beside its text."""
+    files = path.rglob("*.ann") if path.is_dir() else [path]
+    return sorted(file for file in files if file.suffix == ".ann" and file.with_suffix(".txt").is_file())
 
 
 def _detect_brat(seen: Glimpse) -> str | None:
-    return "it has .ann files beside .txt files" if seen.path.is_dir() and _annotated(seen.path) else None
+    return "there are .ann files beside .txt files" if _annotated(seen.path) else None
 
 
 def _read_brat(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
     for root in paths:
-        for path in _annotated(root):
+        found = _annotated(root)
+        if not found and root.suffix != ".txt":
+            raise InputError(
+                f"brat has a .ann file beside a .txt file of the same name; {root} has none. Add the text."
+            )
+        for path in found:
             buffer = Buffer(path, context, source="brat")
             text = _content(path.with_suffix(".txt"))
-            item = buffer.item(1, path.relative_to(root).with_suffix("").as_posix(), text)
+            name = path.relative_to(root) if root.is_dir() else Path(path.name)
+            item = buffer.item(1, name.with_suffix("").as_posix(), text)
             for row, line in enumerate(_content(path).splitlines(), start=1):
                 _brat_line(buffer, row, line, item, text)
             yield from buffer.rest()
@@ -134,22 +143,25 @@ def _read_webanno(paths: Sequence[Path], context: Context) -> Iterator[Rows]:
             raise InputError(f"highlights are spans; {path} has no layer of spans (#T_SP=). Export one that has.")
         if len(layers) > 1 or any(line.startswith(("#T_RL=", "#T_CH=")) for line in lines):
             context.lost["layers behind the first one of spans are not kept"] += 1
-        tokens = [(row, line.split("\t")) for row, line in enumerate(lines, start=1) if re.match(r"\d+-\d+\t", line)]
-        text = ""
-        for _, cells in tokens:
-            start = int(cells[1].partition("-")[0])
-            text = text.ljust(start) + cells[2]
-        item = buffer.item(1, path.stem, text)
-        spans: dict[tuple[str, str], tuple[int, int, int]] = {}
-        for row, cells in tokens:
-            start, end = (int(place) for place in cells[1].split("-"))
-            for part in (cells[3] if len(cells) > 3 else "_").split("|"):
-                found = _NUMBERED.fullmatch(part)
+        text, spans = "", dict[tuple[str, str], tuple[int, int, int]]()
+        for row, line in enumerate(lines, start=1):
+            found = _TOKEN.match(line)
+            if found is None:
+                continue
+            if not len(text) <= int(found["start"]) <= len(text) + _FARTHEST:
+                buffer.refuse(row, "words stand one behind the other", repr(line)[:60], "Export the file again.")
+                continue
+            start = int(found["start"])
+            text = text.ljust(start) + found["word"]
+            end = len(text)
+            for part in (found["tags"] or "").split("|"):
+                own = _NUMBERED.fullmatch(part)
                 if part in ("_", ""):
                     continue
-                label, number = (found["label"], found["number"]) if found else (part, f"only {row}")
+                label, number = (own["label"], own["number"]) if own else (part, f"only {row}")
                 first = spans.get((label, number), (row, start, end))
                 spans[label, number] = (first[0], first[1], end)
+        item = buffer.item(1, path.stem, text)
         for (label, _), (row, start, end) in spans.items():
             _mark(buffer, row, item, text, (start, end), None, "" if label == "*" else label)
         yield from buffer.rest()

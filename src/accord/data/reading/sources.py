@@ -40,6 +40,19 @@ _BLOCK_ROWS = 200_000
 _NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
+_WORDS = "Save its text as .txt, one text a line, or as a table with a column of texts."
+_CURES = {  # of files that people have and that are no tables
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".html", ".htm", ".md", ".pages"), _WORDS),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".por"), "Export it from your statistics program as CSV."),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "Write it in R with write.csv(x, 'x.csv', row.names = FALSE)."),
+    **dict.fromkeys((".pkl", ".pickle", ".npy", ".npz"), "Write it in Python with frame.to_csv('x.csv', index=False)."),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3", ".sql"), "Export the table that you need as CSV."),
+    **dict.fromkeys((".feather", ".arrow"), "Write it as Parquet: frame.to_parquet('x.parquet')."),
+    **dict.fromkeys((".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz"), "Unpack it, or pack it as .zip or .gz."),
+    ".numbers": "Export it from Numbers as CSV.",
+    ".ann": "Give the folder that has the .txt file of the same name too.",
+    ".accord": "It is a model: give it to accord predict or accord explain.",
+}
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -92,7 +105,8 @@ def open_source(path: str | Path) -> Source:
         names = _open_parquet(path).schema_arrow.names
     else:
         known = ", ".join((*_SEPARATORS, ".txt", ".xlsx", ".xls", ".ods", ".json", *JSON_LINES, ".parquet"))
-        raise InputError(f"a table's name must end in {known}; got {path.name!r}. Save it as one of them, such as CSV.")
+        cure = _CURES.get(suffix, "Save it as one of them, such as CSV.")
+        raise InputError(f"a table's name must end in {known}; got {path.name!r}. {cure}")
     if len(names) > _MOST_COLUMNS:
         raise InputError(f"a table has at most {_MOST_COLUMNS:,} columns; {path} has {len(names):,}. Leave some out.")
     repeated = sorted(name for name, n in Counter(names).items() if n > 1)
