@@ -24,14 +24,20 @@ class Figure:
     estimate: Estimate
     level: float
     notes: tuple[str, ...]
+    judged: bool = True  # whether judges answered too
 
     @property
     def sentences(self) -> list[str]:
         """The figure in words."""
         found, sure = self.estimate, f"{100 * self.level:.0f} %"
+        said = (
+            f"{self.what}: {found.value:.3g}, with {sure} confidence {found.low:.3g} to {found.high:.3g}, from answers "
+            f"of people to {found.n_people:,} of {found.n_units:,} questions"
+        )
+        if not self.judged:
+            return [f"{said}; no judge answered.", *self.notes]
         return [
-            f"{self.what}: {found.value:.3g}, with {sure} confidence {found.low:.3g} to {found.high:.3g}, from "
-            f"{found.n_people:,} answers of people and judges on {found.n_units:,} questions.",
+            f"{said}, and of judges.",
             f"From people alone it is {found.people:.3g}, {found.people_low:.3g} to {found.people_high:.3g}; judges "
             f"are worth {100 * max(found.gain, 0.0):.0f} % more answers of people.",
             *self.notes,
@@ -110,7 +116,7 @@ def _of_texts(project: Project, rows: pd.DataFrame, what: str, level: float, bou
     # The studio asks about a text that was never judged as long as there is one.
     anew = propensity is None or len(np.unique(unit)) < len(unit)
     found = estimate_mean(judged, unit, answer, propensity, anew=anew, level=level, bounds=bounds)
-    return Figure(what, found, level, notes)
+    return Figure(what, found, level, notes, judged=bool(rows["judge"].any()))
 
 
 def _asked(people: pd.DataFrame) -> tuple[Any, Any, Any, tuple[str, ...]]:
@@ -160,7 +166,7 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
     asked, answers, propensity, notes = _asked(people)
     found = estimate_mean(judged, asked, answers, propensity, load=loads, level=level)
     bounds = (-np.inf, np.inf) if ranks else (0.0, 1.0)
-    return Figure(what, _moved(found, constant, bounds), level, notes)
+    return Figure(what, _moved(found, constant, bounds), level, notes, judged=bool(rows["judge"].any()))
 
 
 def _judged(rows: pd.DataFrame, keys: list[tuple[int, int]], n_items: int) -> FloatArray:

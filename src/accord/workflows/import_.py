@@ -40,6 +40,7 @@ __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of
 _ANNOTATORS = "annotators.parquet"
 _LONG_LABEL = 40  # characters
 _NESTED_ROWS = 50  # that are looked at to see whether records hold others
+_JUDGEMENTS = ("pair", "label", "score", "span", "rank")
 TABLES = "tables"  # the name of the format of plain tables
 
 
@@ -167,6 +168,7 @@ def _imported(
     texts_only: bool,
     progress: Progress,
 ) -> Imported:
+    asked = kind
     found, reasons = (None, []) if uses else _format(opened.paths, kind, form)
     config = Path(config) if config is not None else None
     if found is None:
@@ -190,12 +192,21 @@ def _imported(
             context = Context(Problems(drop), config, utf16)
             return _read_format(chosen, opened.paths, kind, folder, rules, context, progress)
 
+    other = "" if asked is None else f" Leave out the kind {asked}, and it is found by what is there."
+
     def checked(folder: Path | None, drop: bool) -> Imported:
         imported = read(folder, drop)
+        learnt = set(LEARNT[imported.kind]) & {what for what, n in imported.counts.items() if n}
+        if not texts_only and imported.n_judgements and not learnt and not imported.dropped and folder is not None:
+            found = ", ".join(what for what, n in imported.counts.items() if n and what in _JUDGEMENTS)
+            raise InputError(
+                f"a project of {imported.kind} learns from {' and '.join(LEARNT[imported.kind])}; all that was read is "
+                f"{found}. Leave out the kind, which is then found, or add --texts-only."
+            )
         if not texts_only and not imported.n_judgements and not imported.dropped and folder is not None:
             raise InputError(
                 f"no judgement was read: {imported.counts['items']:,} texts, and nothing that people said about them."
-                f"{imported.suggestion} To import the texts alone, add --texts-only."
+                f"{imported.suggestion}{other} To import the texts alone, add --texts-only."
             )
         return imported
 
