@@ -428,7 +428,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not is_project(folder):
         if not folder.exists():
-            raise missing_file(folder)
+            raise missing_file(folder, "project or file")
         raise InputError(f"a project is a folder with a {_MANIFEST}; {folder} has none. Make one with 'accord import'.")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

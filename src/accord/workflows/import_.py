@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
-from accord.data.project import LEARNT, Project, new_folder, write_manifest
+from accord.data.project import LEARNT, Project, is_project, new_folder, write_manifest
 from accord.data.reading.flattening import flattened, has_inner
 from accord.data.reading.json_stream import records
 from accord.data.reading.names import NO_JUDGEMENT
@@ -98,6 +98,9 @@ def import_files(
         check_kind(kind)
     if not paths:
         raise InputError("an import needs at least one file.")
+    for path in paths:
+        if is_project(Path(path)):
+            raise InputError(f"an import reads files; {path} is a project already. Use it as it is, or name its files.")
     rules = rules or Rules()
     with tempfile.TemporaryDirectory(prefix="accord-open-") as work:
         opened = open_files([Path(path) for path in paths], Path(work), encoding=encoding)

@@ -115,7 +115,7 @@ def open_source(path: str | Path) -> Source:
     return Source(path, tuple(names), dialect)
 
 
-def missing_file(path: Path) -> MissingDataError:
+def missing_file(path: Path, what: str = "file") -> MissingDataError:
     """The error for a file that is not there, with the one beside it that was meant."""
     meant = ""
     if not path.parent.is_dir():
@@ -123,7 +123,7 @@ def missing_file(path: Path) -> MissingDataError:
     else:
         with suppress(OSError):
             meant = did_you_mean(path.name, (entry.name for entry in islice(path.parent.iterdir(), _MOST_BESIDE)))
-    return MissingDataError(f"there is no file {path}.{meant or ' Check its name and folder.'}")
+    return MissingDataError(f"there is no {what} {path}.{meant or ' Check its name and folder.'}")
 
 
 def suffix_of(path: Path) -> str:
