@@ -83,6 +83,7 @@ def _listed(name: str, entries: Sequence[Any]) -> Any:
         if all(isinstance(entry.get("name"), str) for entry in entries):
             return "; ".join(entry["name"] for entry in entries)
     parts = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
-    if any(isinstance(entry, str) for entry in entries) and all(isinstance(part, str) for part in parts):
-        return "".join(parts)  # a text with marked-up parts
+    words = [part for part in parts if isinstance(part, str)]
+    if any(isinstance(entry, str) for entry in entries) and len(words) == len(parts):
+        return "".join(words)  # a text with marked-up parts
     return entries
