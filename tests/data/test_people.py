@@ -228,7 +228,7 @@ def test_the_best_beats_all_and_all_beat_the_worst(tmp_path, capsys):
 
 
 def test_a_signed_preference_is_for_the_first_below_0_and_scores_from_0_are_ranks_from_1(tmp_path, capsys):
-    frames, said = frames_of(tmp_path, capsys, "helpsteer_preference.jsonl")
+    frames, _ = frames_of(tmp_path, capsys, "helpsteer_preference.jsonl")
     with (FOLDER / "helpsteer_preference.jsonl").open(encoding="utf-8") as file:
         signs = Counter(
             (-1 if r["preference_strength"] < 0 else int(r["preference_strength"] > 0)) for r in map(json.loads, file)
@@ -237,7 +237,6 @@ def test_a_signed_preference_is_for_the_first_below_0_and_scores_from_0_are_rank
     first = [texts[name].startswith("One.") for name in frames["judgements"]["item_id"]]
     assert all(first)
     assert Counter(frames["judgements"]["value"].astype(float)) == {1.0: signs[-1], 0.0: signs[1], 0.5: signs[0]}
-    assert "below 0 the first is better" in " ".join(said.split()).replace(" │ ", " ")
     (tmp_path / "p").rename(tmp_path / "first")
     frames, said = frames_of(tmp_path, capsys, "helpsteer.jsonl")
     with (FOLDER / "helpsteer.jsonl").open(encoding="utf-8") as file:
