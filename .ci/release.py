@@ -2,12 +2,12 @@
 
 import re
 import subprocess
-import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
 from pathlib import Path
+
+import first_hour
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
@@ -59,18 +59,16 @@ def check_files(wheel: Path, source: Path) -> None:
 
 
 def try_wheel(wheel: Path, release: str) -> None:
-    """Install the wheel alone and rank the example with it."""
-    with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=False)
-        python = Path(folder) / "bin" / "python"
-        uv = Path(sys.executable).with_name("uv")
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, wheel], check=True)
+    """Install the wheel alone, ask for its version, and run the first commands of people with it."""
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        accord = first_hour.install(wheel, folder / "env")
         code = "import accord; print(accord.__version__)"
+        python = accord.with_name("python")
         said = subprocess.run([python, "-I", "-c", code], cwd=folder, capture_output=True, text=True, check=True)
         if said.stdout.strip() != release:
             raise SystemExit(f"the installed wheel calls itself {said.stdout.strip()}, not {release}.")
-        command = [python.with_name("accord"), "rank", "example:arguments", "--method", "bradley_terry", "--json"]
-        subprocess.run(command, cwd=folder, capture_output=True, check=True)
+        first_hour.run(accord, folder)
 
 
 def main() -> None:
@@ -80,7 +78,7 @@ def main() -> None:
     check_files(wheel, source)
     try_wheel(wheel, release)
     (DIST / "NOTES.md").write_text(notes(release), encoding="utf-8")
-    print(f"{wheel.name} and {source.name} are whole; the wheel installs and ranks the example.")
+    print(f"{wheel.name} and {source.name} are whole; the wheel installs and does what people begin with.")
     print("The notes are in dist/NOTES.md. What is left to do:")
     if n := unreleased():
         print(f"  name the version: {n} entries under [Unreleased] in CHANGELOG.md are not in the notes")

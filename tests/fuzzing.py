@@ -56,6 +56,11 @@ TARGETS = [
     Target("prodigy/compare.jsonl", "prodigy"),
     Target("potato/annotation_output/ada/user_state.json", "potato", ("potato/data.jsonl",)),
     Target("potato/data.jsonl", "potato", ("potato/annotation_output",)),
+    Target("spacy/spans.jsonl", "spacy"),
+    Target("spacy/train_data.json", "spacy"),
+    Target("brat/streets.ann", "brat"),
+    Target("conll/streets.conll", "conll"),
+    Target("webanno/streets.tsv", "webanno"),
     Target("doccano/labels.jsonl", "doccano"),
     Target("doccano/spans.jsonl", "doccano"),
     Target("doccano/relations.jsonl", "doccano"),
@@ -79,6 +84,9 @@ TARGETS = [
     Target("forums/topic.json", "discourse"),
     Target("forums/listing.json", "reddit"),
     Target("tables/votes.csv", "tables", ("tables/items.csv",), kind="pairs"),
+    Target("../../people/zendesk_tickets.jsonl", "tables"),
+    Target("../../people/stack_api_questions.json", "tables"),
+    Target("../../people/nested_votes.json", "tables"),
     Target("tables/items.csv", "tables", ("tables/votes.csv",), kind="pairs"),
     Target("tables/votes.parquet", "tables", ("tables/items.csv",), kind="pairs"),
 ]
@@ -278,6 +286,8 @@ def fuzz(form: str, *, seconds: float, seed: int, keep: Path | None = None) -> O
             folder = Path(work)
             if form == "eraser":
                 shutil.copytree(SAMPLES / "eraser/docs", folder / "docs")
+            if form == "brat":
+                shutil.copy(SAMPLES / "brat/streets.txt", folder)
             try:
                 with _limited(LONGEST_TRY):
                     said = attempt(folder, target, broken)

@@ -57,13 +57,23 @@ def test_completion_of_bash_completes(capsys):
         ("ask example:arguments --strategy balld", "Did you mean 'bald'?"),
         ("export example:arguments --out p --format label-studo", "Did you mean 'label-studio'?"),
         ("evaluate aspects example:cafe-notes", "Name the kind rationales, or another project."),
+        ("import links battles.csv --out p", "Leave out the kind, which is then found"),
+        ("import pairs notes.csv --out p", "all that was read is label. Leave out the kind"),
+        ("import letter.docx --out p", "Save its text as .txt"),
+        ("import model.accord --out p", "give it to accord predict"),
+        ("agree note.csv", "there is no project or file note.csv. Did you mean 'notes.csv'?"),
+        ("report example:arguments --out p", "must end in .html"),
+        ("evaluate aspects example:cafe-reviews --report p.csv", "must end in .html"),
+        ("train aspects example:cafe-reviews --model notes.csv/m", "Choose another place."),
     ],
 )
 def test_a_mistake_is_answered_with_its_cure(command, cure, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.csv").write_text("text,label\nThe soup was warm.,good\nThe soup was cold.,bad\n")
     (tmp_path / "numbers.csv").write_text("a,b\n1,2\n3,4\n")
-    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    (tmp_path / "battles.csv").write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n")
+    for name in ("photo.png", "letter.docx", "model.accord"):
+        (tmp_path / name).write_bytes(b"\x89PNG")
     assert main(command.split()) == 2
     said = capsys.readouterr()
     assert cure in said.err

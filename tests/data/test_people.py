@@ -1,6 +1,7 @@
 """Files as people have them: each is read by the plain command or one --map, or refused with the cure."""
 
 import csv
+import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -190,3 +191,76 @@ def test_columns_of_label_studio_that_may_all_be_answers_are_said_to_be_lost(tmp
     (tmp_path / "x.csv").write_text("\n".join([names, *rows]))
     assert main(["import", str(tmp_path / "x.csv"), "--out", str(tmp_path / "p")]) == 2
     assert "which of mood, tone are answers cannot be told" in capsys.readouterr().err
+
+
+def votes_of(frames):
+    """Votes as (better text, worse text) with their number; ties under both orders' sorted names."""
+    judged = frames["judgements"]
+    rows = zip(judged["item_id"], judged["other_id"], judged["value"].astype(float), strict=True)
+    return Counter((a, b) if v == 1 else (b, a) if v == 0 else ("tie", *sorted((a, b))) for a, b, v in rows)
+
+
+def table(name):
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_column_an_answer_is_the_answer_that_is_1(tmp_path, capsys):
+    frames, _ = frames_of(tmp_path, capsys, "lmsys_one_hot.csv")
+    wanted = Counter()
+    for row in table("lmsys_one_hot.csv"):
+        a, b = row["model_a"], row["model_b"]
+        won = row["winner_model_a"] == "1", row["winner_model_b"] == "1"
+        wanted[(a, b) if won[0] else (b, a) if won[1] else ("tie", *sorted((a, b)))] += 1
+    assert votes_of(frames) == wanted
+
+
+def test_the_best_beats_all_and_all_beat_the_worst(tmp_path, capsys):
+    frames, said = frames_of(tmp_path, capsys, "best_worst.csv")
+    wanted = Counter()
+    for row in table("best_worst.csv"):
+        shown = [row[f"Item{i}"] for i in (1, 2, 3, 4)]
+        best, worst = row["BestItem"], row["WorstItem"]
+        wanted.update((best, one) for one in shown if one != best)
+        wanted.update((one, worst) for one in shown if one not in (best, worst))
+    assert votes_of(frames) == wanted
+    assert "the best is better than all" in " ".join(said.split())
+
+
+def test_a_signed_preference_is_for_the_first_below_0_and_scores_from_0_are_ranks_from_1(tmp_path, capsys):
+    frames, _ = frames_of(tmp_path, capsys, "helpsteer_preference.jsonl")
+    with (FOLDER / "helpsteer_preference.jsonl").open(encoding="utf-8") as file:
+        signs = Counter(
+            (-1 if r["preference_strength"] < 0 else int(r["preference_strength"] > 0)) for r in map(json.loads, file)
+        )
+    texts = frames["items"].set_index("item_id")["text"]
+    first = [texts[name].startswith("One.") for name in frames["judgements"]["item_id"]]
+    assert all(first)
+    assert Counter(frames["judgements"]["value"].astype(float)) == {1.0: signs[-1], 0.0: signs[1], 0.5: signs[0]}
+    (tmp_path / "p").rename(tmp_path / "first")
+    frames, said = frames_of(tmp_path, capsys, "helpsteer.jsonl")
+    with (FOLDER / "helpsteer.jsonl").open(encoding="utf-8") as file:
+        given = Counter(r["helpfulness"] + 1 for r in map(json.loads, file))
+    judged = frames["judgements"]
+    assert Counter(judged[judged["aspect"] == "helpfulness"]["value"].astype(float)) == given
+    assert "0, which is read as rank 1" in said
+
+
+def test_parts_of_objects_are_columns(tmp_path, capsys):
+    frames, _ = frames_of(tmp_path, capsys, "hotel_nested_ratings.jsonl")
+    assert set(frames["judgements"]["aspect"]) == {"service", "cleanliness", "overall"}
+    assert frames["items"]["author_id"].tolist()[:2] == ["p0", "p1"]
+    (tmp_path / "p").rename(tmp_path / "first")
+    frames, _ = frames_of(tmp_path, capsys, "telegram_result.json", "--texts-only")
+    assert frames["items"]["text"].tolist()[0] == "See https://example.org about the soup, please."
+    (tmp_path / "p").rename(tmp_path / "second")
+    frames, _ = frames_of(tmp_path, capsys, "chat_log_feedback.jsonl")
+    assert frames["items"]["text"].tolist()[0].splitlines()[1] == "user: How is the soup?"
+
+
+def test_what_stands_above_the_names_and_beside_the_tables_is_said(tmp_path, capsys):
+    _, said = frames_of(tmp_path, capsys, "preamble.csv")
+    assert "stand in line 5; what is above them is not read" in " ".join(said.split())
+    (tmp_path / "p").rename(tmp_path / "first")
+    _, said = frames_of(tmp_path, capsys, "reviews_months.zip")
+    assert "what is no table is not read: README.txt" in said

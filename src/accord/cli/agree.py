@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accord.cli.frame import Json, command_app, print_json, print_table, records
+from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,16 +16,15 @@ app = command_app()
 
 @app.command()
 def agree(
-    project: Annotated[str, typer.Argument(help="The project's folder, or example:NAME.")],
+    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
     pairs: Annotated[bool, typer.Option("--pairs", help="Show Cohen's kappa of every pair of people too.")] = False,
     json: Json = False,
 ) -> None:
     """Say how much people agree, beyond chance, with 95 % intervals."""
     from accord.workflows.agree import agree as run
     from accord.workflows.judged import judge_names, judged, judged_votes, people_only
-    from accord.workflows.projects import open_project
 
-    opened = open_project(project)
+    opened = opened_project(project, None)
     found, of_judges, votes = run(opened), judged(opened), judged_votes(opened)
     if json:
         parts = ("measures", "labels", "people", "pairs")

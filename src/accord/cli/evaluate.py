@@ -9,6 +9,7 @@ from accord.cli.frame import (
     Json,
     KindArgument,
     Settings,
+    check_page,
     command_app,
     opened_project,
     print_json,
@@ -39,6 +40,7 @@ def evaluate(
     from accord.workflows.kinds import check_kind
     from accord.workflows.report import evaluation_report, write_report
 
+    check_page(report)
     opened = opened_project(project, check_kind(kind))
     with progress_bars(hidden=json) as progress:
         found = run(

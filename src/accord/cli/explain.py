@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from accord.cli.frame import Json, command_app, opened_project, print_json, print_table, records, shortened
+from accord.cli.frame import (
+    OTHER_MODEL,
+    Json,
+    command_app,
+    opened_project,
+    print_json,
+    print_table,
+    records,
+    shortened,
+)
 
 app = command_app()
 _MOST_REASONS = 15
@@ -30,7 +39,7 @@ def explain(
     from accord.workflows.explain import named_text
 
     saved = load_model(model)
-    opened = opened_project(project, saved.kind)
+    opened = opened_project(project, saved.kind, cure=OTHER_MODEL)
     named, item = shortened(item, _TITLE), named_text(opened, item)
     table = run(saved, opened, item)
     label = table.attrs.get("label")

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from accord.scale import Workers
 
 __all__ = [
+    "OTHER_MODEL",
     "Json",
     "KindArgument",
     "NamedProject",
     "Scheduler",
     "Settings",
     "WorkerCount",
+    "check_page",
     "command_app",
     "kind_and_project",
     "opened_project",
@@ -37,6 +40,7 @@ __all__ = [
     "workers_of",
 ]
 
+OTHER_MODEL = "Give another project, or a model of this kind."
 _MOST_ROWS = 60  # of a table on a terminal
 _MOST_LETTERS = 40  # in a line of a column that stands beside texts
 
@@ -122,15 +126,23 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def opened_project(name: str, kind: str | None) -> "Project":
+def opened_project(name: str, kind: str | None, *, cure: str | None = None) -> "Project":
     """What people name on the command line; what is not read of a raw table is said on standard error."""
     from accord.workflows.projects import open_project
 
     notes: list[str] = []
-    project = open_project(name, kind=kind, notes=notes)
+    project = open_project(name, kind=kind, notes=notes, cure=cure)
     for note in notes:
         typer.echo(f"note: {note}.", err=True)
     return project
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse a page that cannot be written before the work for it is done."""
+    from accord.data.replacing import check_place
+
+    if path is not None:
+        check_place(path, endings=(".html", ".htm"))
 
 
 def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:

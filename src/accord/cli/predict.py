@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from accord.cli.frame import (
+    OTHER_MODEL,
     Json,
     Scheduler,
     WorkerCount,
@@ -48,17 +49,20 @@ def predict(
     if output is not None:
         _in_blocks(model, project, output, links, workers, scheduler, json)
         return
+    from accord.data.replacing import check_place
     from accord.errors import InputError
     from accord.store.models import load_model
-    from accord.workflows.export import write_frame
+    from accord.workflows.export import FORMATS, write_frame
     from accord.workflows.predict import predict as run
     from accord.workflows.report import predictions_report, write_report
     from accord.workflows.trained_on import notes_on
 
     if links is not None or workers is not None or scheduler is not None:
         raise InputError("--links, --workers and --scheduler are for Parquet files; name the OUTPUT after the input.")
+    if out is not None:
+        check_place(out, endings=(*(f".{name}" for name in FORMATS), ".html"))
     saved = load_model(model)
-    opened = opened_project(project, saved.kind)
+    opened = opened_project(project, saved.kind, cure=OTHER_MODEL)
     table = run(saved, opened)
     notes = notes_on(saved, opened, table)
     if out is not None and out.suffix.lower() == ".html":

@@ -10,6 +10,7 @@ import typer
 from accord.cli.frame import (
     Json,
     Settings,
+    check_page,
     command_app,
     opened_project,
     page_width,
@@ -71,6 +72,7 @@ def rank(
         raise InputError("name one project, or an example with --example NAME.")
     name = f"example:{example}" if project is None else project
     threads = label is not None or model is not None
+    check_page(report)
     opened = opened_project(name, ("threads" if threads else "pairs") if Path(name).is_file() else None)
     if opened.kind == "threads" or threads:
         if stop_when is not None or report is not None or anchor is not None or method != "auto":

@@ -9,6 +9,7 @@ from accord.cli.frame import (
     Json,
     NamedProject,
     Settings,
+    check_page,
     command_app,
     kind_and_project,
     opened_project,
@@ -50,6 +51,7 @@ def simulate(
     from accord.workflows.simulate import simulate as run
 
     kind, project = kind_and_project(words)
+    check_page(report)
     opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
         found = run(

@@ -28,6 +28,7 @@ from accord.data.documents import Items
 from accord.data.links import Links
 from accord.data.pairs import Comparisons
 from accord.data.rationales import Rationales
+from accord.data.reading.sources import missing_file
 from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.typing import KINDS, FloatArray, IntArray, ObjectArray
@@ -426,6 +427,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read and check ``project.json``."""
     path = folder / _MANIFEST
     if not is_project(folder):
+        if not folder.exists():
+            raise missing_file(folder, "project or file")
         raise InputError(f"a project is a folder with a {_MANIFEST}; {folder} has none. Make one with 'accord import'.")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

@@ -2,11 +2,27 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing"]
+from accord.errors import InputError
+
+__all__ = ["check_place", "replacing"]
+
+
+def check_place(path: str | Path, *, endings: Sequence[str] = ()) -> None:
+    """Refuse a place where nothing can be written, or a name that ends otherwise, before long work is done for it."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise InputError(f"a file is wanted; {path} is a folder. Give the file's name.")
+    if path.exists() and not path.is_file():  # /dev/stdout, a pipe
+        return
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(f"the file's name must end in {', '.join(endings)}; got {path.name!r}. Rename it.")
+    above = next(folder for folder in path.parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: {above} may not be written to. Choose another place.")
 
 
 @contextmanager
@@ -25,9 +41,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     # The ending stays, because writers look at it.
     part = path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise InputError(f"{path} cannot be written: {said}. Choose another place.") from None
     try:
         yield part
         with part.open("rb+") as file:

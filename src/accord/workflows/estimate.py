@@ -159,11 +159,11 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
         for other in inside.tolist():
             if other == text:
                 continue
-            key, own = ((text, other), 1.0) if text < other else ((other, text), -1.0)
+            key, turn = ((text, other), 1.0) if text < other else ((other, text), -1.0)
             # y is the chance that the first of the key wins; a rank counts losses, a win rate wins
             weight = -sign if ranks else sign / (inside.size - 1)
-            load[key] = load.get(key, 0.0) + weight * own
-            constant += (sign if ranks else 0.0) if own > 0 else (0.0 if ranks else weight)
+            load[key] = load.get(key, 0.0) + weight * turn
+            constant += (sign if ranks else 0.0) if turn > 0 else (0.0 if ranks else weight)
     keys = list(load)
     unit_of = {key: place for place, key in enumerate(keys)}
     left, right = (items.positions(rows[name].to_numpy(object)) for name in ("item_id", "other_id"))

@@ -4,7 +4,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -18,15 +18,17 @@ import pyarrow.parquet as pq
 from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
-from accord.data.project import LEARNT, Project, new_folder, write_manifest
+from accord.data.project import LEARNT, Project, is_project, new_folder, write_manifest
+from accord.data.reading.flattening import flattened, has_inner
 from accord.data.reading.json_stream import records
+from accord.data.reading.names import NO_JUDGEMENT
 from accord.data.reading.nesting import is_nested, unnested
 from accord.data.reading.problems import Problem, Problems
-from accord.data.reading.profiles import plain_name
+from accord.data.reading.profiles import Profile, plain_name
 from accord.data.reading.reshaping import reshaped
 from accord.data.reading.rows import Context
 from accord.data.reading.schemas import Look, Matched, match
-from accord.data.reading.sources import JSON_LINES, Source, open_source
+from accord.data.reading.sources import JSON_LINES, Source, open_source, parquet_rows, parquet_schema
 from accord.data.reading.unpacking import Opened, open_files
 from accord.data.reading.writing import write_lines
 from accord.errors import InputError
@@ -36,7 +38,9 @@ from accord.workflows.kinds import check_kind
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 _ANNOTATORS = "annotators.parquet"
+_LONG_LABEL = 40  # characters
 _NESTED_ROWS = 50  # that are looked at to see whether records hold others
+_JUDGEMENTS = ("pair", "label", "score", "span", "rank")
 TABLES = "tables"  # the name of the format of plain tables
 
 
@@ -94,6 +98,9 @@ def import_files(
         check_kind(kind)
     if not paths:
         raise InputError("an import needs at least one file.")
+    for path in paths:
+        if is_project(Path(path)):
+            raise InputError(f"an import reads files; {path} is a project already. Use it as it is, or name its files.")
     rules = rules or Rules()
     with tempfile.TemporaryDirectory(prefix="accord-open-") as work:
         opened = open_files([Path(path) for path in paths], Path(work), encoding=encoding)
@@ -170,6 +177,7 @@ def _imported(
     texts_only: bool,
     progress: Progress,
 ) -> Imported:
+    asked = kind
     found, reasons = (None, []) if uses else _format(opened.paths, kind, form)
     config = Path(config) if config is not None else None
     if found is None:
@@ -193,12 +201,21 @@ def _imported(
             context = Context(Problems(drop), config, utf16)
             return _read_format(chosen, opened.paths, kind, folder, rules, context, progress)
 
+    other = "" if asked is None else f" Leave out the kind {asked}, and it is found by what is there."
+
     def checked(folder: Path | None, drop: bool) -> Imported:
         imported = read(folder, drop)
+        learnt = set(LEARNT[imported.kind]) & {what for what, n in imported.counts.items() if n}
+        if not texts_only and imported.n_judgements and not learnt and not imported.dropped and folder is not None:
+            found = ", ".join(what for what, n in imported.counts.items() if n and what in _JUDGEMENTS)
+            raise InputError(
+                f"a project of {imported.kind} learns from {' and '.join(LEARNT[imported.kind])}; all that was read is "
+                f"{found}. Leave out the kind, which is then found, or add --texts-only."
+            )
         if not texts_only and not imported.n_judgements and not imported.dropped and folder is not None:
             raise InputError(
                 f"no judgement was read: {imported.counts['items']:,} texts, and nothing that people said about them."
-                f"{imported.suggestion} To import the texts alone, add --texts-only."
+                f"{imported.suggestion}{other} To import the texts alone, add --texts-only."
             )
         return imported
 
@@ -259,27 +276,37 @@ def _are_tables(paths: Sequence[Path], kind: str) -> bool:
 
 
 def _as_lines(path: Path, opened: Opened, work: Path) -> Path:
-    """A list of JSON objects as lines, which are read as a table."""
-    if path.suffix.lower() not in (".json", *JSON_LINES) or not path.is_file():
+    """JSON records, and tables with objects or lists in their cells, as lines that are read as a table."""
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".parquet", *JSON_LINES) or not path.is_file():
         return path
-    lines = path.suffix.lower() in JSON_LINES
-    found = (record for _, record in records(path, dict[str, Any]))
     try:
-        nested = is_nested(islice(found, _NESTED_ROWS))
+        first = list(islice(_records(path), _NESTED_ROWS))
+        nested, inner = is_nested(first), has_inner(first)
     except InputError:
-        if lines:  # the reader of tables says what is wrong
+        if suffix != ".json":  # the reader of tables says what is wrong
             return path
         raise
-    if lines and not nested:
+    if suffix != ".json" and not inner:
         return path
     out = work / f"{len(opened.names)} {path.stem}.jsonl"
     name = opened.names.get(str(path), str(path))
     opened.names[str(out)] = name
-    found = (record for _, record in records(path, dict[str, Any]))
     if nested:
         opened.notes.append(f"the records of {name} hold the answers to them; each text is read as a record of its own")
-    write_lines(out, unnested(found) if nested else found)
+    write_lines(out, unnested(_records(path)) if nested else map(flattened, _records(path)))
     return out
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file of JSON or Parquet."""
+    if path.suffix.lower() == ".parquet":
+        if not any(pa.types.is_nested(field.type) for field in parquet_schema(path)):
+            return
+        yield from parquet_rows(path)
+        return
+    for _, record in records(path, dict[str, Any]):
+        yield record
 
 
 def _as_long(source: Source, kind: str | None, uses: Mapping[str, str], opened: Opened, work: Path) -> Source:
@@ -385,7 +412,7 @@ def _kind_of_tables(matched: Sequence[Matched]) -> tuple[str, str]:
         return "aspects", "the form asks for scores"
     if "links" in roles:
         return "links", "there are links"
-    if "group_id" in columns:
+    if "group_id" in columns and any(_is_grouped(file) for file in matched):
         return "threads", "the texts are grouped"
     if "reply_to" in columns:
         return "links", "the texts answer each other"
@@ -399,13 +426,21 @@ def _kind_of_tables(matched: Sequence[Matched]) -> tuple[str, str]:
     return "pairs", "there are texts only, which can be compared"
 
 
+def _is_grouped(file: Matched) -> bool:
+    """Whether a table names the thread of each text, and a thread has more than one."""
+    column = file.columns.get("group_id", "")
+    return column in file.profiles and file.profiles[column].n_distinct < file.profiles[column].n
+
+
 def _scale(matched: Sequence[Matched], rules: Rules, reasons: list[str]) -> Rules:
     """How far the scale of the scores goes, if nobody said it and wide tables show it."""
-    seen = [file.profiles[name].scores for file in matched for name in file.scores]
+    seen = [
+        [score + file.from_zero for score in file.profiles[name].scores] for file in matched for name in file.scores
+    ]
     above = {score for scores in seen for score in scores if score > rules.n_ranks}
     if rules.given or len(above) < 2:  # one is a slip more often than a scale
         return rules
-    n_ranks = next((scale for scale in (7, 10) if max(above) <= scale), rules.n_ranks)
+    n_ranks = next((scale for scale in (7, 10, 11) if max(above) <= scale), rules.n_ranks)
     reasons.append(f"the scores go from 1 to {n_ranks}; say otherwise with --ranks")
     return replace(rules, n_ranks=n_ranks)
 
@@ -467,12 +502,19 @@ def _suggestion(kind: str, files: Sequence[Matched]) -> str:
     use = {"aspects": "score", "pairs": "winner"}.get(kind, "label")
     could = [name for file in files for name in file.could]
     # What has few different values is a judgement more often than what has many.
-    rest = sorted((not file.profiles[name].is_label, name) for file in files for name in file.rest)
-    columns = could or [name for _, name in rest]
+    rest = [name for file in files for name in file.rest if not NO_JUDGEMENT.search(plain_name(name))]
+    few = sorted(name for file in files for name in rest if name in file.rest and file.profiles[name].is_label)
+    short = sorted(name for file in files for name in rest if name in file.rest and _may_be_labels(file.profiles[name]))
+    columns = could or few or short
     if not columns or kind == "pairs":
         return ""
     what = "may hold it" if could else "are unused"
     return f" The columns {', '.join(columns)} {what}: say which, such as --map {shlex.quote(f'{columns[0]}={use}')}."
+
+
+def _may_be_labels(profile: Profile) -> bool:
+    """Whether a column has different short values, though many of them."""
+    return profile.n_distinct > 1 and profile.length <= _LONG_LABEL
 
 
 def _read_format(

@@ -49,7 +49,9 @@ def open_example(name: str) -> Project:
     return project_of_tables(kind, [folder / table for table in tables])
 
 
-def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] | None = None) -> Project:
+def open_project(
+    path: str | Path, *, kind: str | None = None, notes: list[str] | None = None, cure: str | None = None
+) -> Project:
     """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have.
 
     What is not read of a raw table is said in sentences that are added to ``notes``.
@@ -62,6 +64,8 @@ def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] 
         The kind of judgement that is wanted.
     notes : list of str, optional
         Gets a sentence for each thing of a raw table that was not read.
+    cure : str, optional
+        What to do if the project is of another kind, as a sentence.
 
     Returns
     -------
@@ -75,23 +79,23 @@ def open_project(path: str | Path, *, kind: str | None = None, notes: list[str] 
     """
     if str(path).startswith(_PREFIX):
         project = open_example(str(path).removeprefix(_PREFIX))
-    elif Path(path).is_file() and kind is not None:
+    elif Path(path).is_file():
         project, said = _of_table(kind, path)
         (notes if notes is not None else []).extend(said)
     else:
         project = Project.load(path)
     if kind is not None and project.kind != kind:
         raise InputError(
-            f"{path} is a project of {project.kind}; a project of {kind} is needed. Name the kind {project.kind}, or "
-            "another project."
+            f"{path} is a project of {project.kind}; a project of {kind} is needed. "
+            f"{cure or f'Name the kind {project.kind}, or another project.'}"
         )
     return project
 
 
-def _of_table(kind: str, path: str | Path) -> tuple[Project, list[str]]:
+def _of_table(kind: str | None, path: str | Path) -> tuple[Project, list[str]]:
     """A project of one table, and what was not read of it."""
     with tempfile.TemporaryDirectory(prefix="accord-") as work:
-        imported = import_files([path], Path(work) / "project", kind=kind, form=TABLES)
+        imported = import_files([path], Path(work) / "project", kind=kind, form=kind and TABLES)
         project = Project.load(Path(work) / "project")
     unused = [repr(look.column) for look in imported.looks if not look.use]
     said = [f"{what} ({n:,})" for what, n in imported.assumed.items() if "left out" in what]

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from accord import __version__
 from accord.data.project import Project
 from accord.data.reading.rows import is_made
-from accord.data.replacing import replacing
+from accord.data.replacing import check_place, replacing
 from accord.evaluation.agreement import wilson
 from accord.workflows.evaluate import ACCORD, Evaluation
 from accord.workflows.rank import Ranking, stability_sentences
@@ -28,9 +28,13 @@ __all__ = [
 _TICKS = 5  # about how many marks a scale has
 
 
+PAGES = (".html", ".htm")  # what the name of a page ends in
+
+
 def write_report(html: str, path: str | Path) -> Path:
     """Write a page."""
     path = Path(path)
+    check_place(path, endings=PAGES)
     with replacing(path) as part:
         part.write_text(html, encoding="utf-8")
     return path

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.data.project import Project
+from accord.data.replacing import check_place
 from accord.errors import InputError
 from accord.scale.workers import Workers
 from accord.store.models import SavedModel, load_model, save_model
@@ -29,6 +30,7 @@ def train(
         raise InputError(f"this is a project of {project.kind}; it cannot train {kind}. Give the matching kind.")
     if Path(path).is_dir():
         raise InputError(f"a model is saved as one file; {path} is a folder. Give the file's name.")
+    check_place(path)
     for key in sorted({"n_jobs", "client"} & set(settings)):
         raise InputError(f"{key!r} is not a setting of the model; use --workers or --scheduler.")
     where = {} if workers is None else {"n_jobs": workers.n_jobs, "client": workers.client}

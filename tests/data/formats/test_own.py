@@ -377,13 +377,15 @@ def test_a_parquet_column_that_is_not_text_is_refused(tmp_path, capsys):
     assert "'left'" in refused(tmp_path, capsys, "pairs", tmp_path / "v.parquet")
 
 
-def test_lists_and_records_in_parquet_are_read_as_json_as_those_of_json_lines_are(tmp_path):
-    texts = pa.table({"id": ["a", "b"], "text": ["one", "two"], "tags": [["x"], []], "about": [{"n": 1}, None]})
+def test_lists_and_records_in_parquet_are_read_as_those_of_json_lines_are(tmp_path):
+    about = [{"n": 1, "in": {"m": 2}}, None]
+    texts = pa.table({"id": ["a", "b"], "text": ["one", "two"], "tags": [["x", "y"], []], "about": about})
     pq.write_table(texts, tmp_path / "t.parquet")
     assert main(["import", "pairs", str(tmp_path / "t.parquet"), "--texts-only", "--out", str(tmp_path / "p")]) == 0
     items = Project.load(tmp_path / "p").frames()["items"]
-    assert items["meta.tags"].tolist() == ['["x"]', "[]"]
-    assert items["meta.about"].tolist()[0] == '{"n":1}'
+    assert items["meta.tags"].tolist() == ["x; y", None]
+    assert items["meta.about.n"].tolist() == ["1", None]
+    assert items["meta.about.in.m"].tolist() == ["2", None]
 
 
 def test_nan_is_a_missing_id(tmp_path, capsys):

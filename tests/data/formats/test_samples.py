@@ -23,6 +23,11 @@ CASES = {
     "prodigy/compare.jsonl": "prodigy",
     "potato/annotation_output": "potato",
     "potato/annotation_output/ada/user_state.json": "potato",
+    "spacy/spans.jsonl": "spacy",
+    "spacy/train_data.json": "spacy",
+    "brat": "brat",
+    "conll/streets.conll": "conll",
+    "webanno/streets.tsv": "webanno",
     "doccano/labels.jsonl": "doccano",
     "doccano/relations.jsonl": "doccano",
     "convokit": "convokit",
@@ -239,6 +244,36 @@ def test_potato_flat_exports(tmp_path):
     project = read(path, "potato/data.jsonl")
     assert judged(project, "label", "value", "annotator_id") == [("pos", "ada"), ("neg", "bo")]
     assert judged(project, "score", "value", "aspect") == [("4", "food")]
+
+
+def test_spans_and_categories_as_spacy_writes_them():
+    project = read("spacy/spans.jsonl")
+    assert judged(project, "span", "quote", "value") == [("quiet", "GOOD"), ("quick", "GOOD"), ("slow", "BAD")]
+    assert judged(project, "label", "value") == [("pos",), ("neg",)]
+    assert project.frames()["items"]["meta.source"].tolist() == ["survey", None]
+    older = read("spacy/train_data.json")
+    assert judged(older, "span", "quote", "value") == [("quiet", "GOOD"), ("slow", "BAD")]
+    assert judged(older, "label", "value") == [("neg",)]
+
+
+def test_brat_conll_and_webanno_mark_the_same_words():
+    brat, lost = read("brat"), import_files([SAMPLES / "brat"], None).lost
+    assert judged(brat, "span", "quote", "value") == [
+        *(("quiet", "Good"), ("quick", "Good"), ("slow", "Bad")),
+        *(("cheap", "Mixed"), ("slow", "Mixed")),  # one interrupted span
+    ]
+    assert lost["relations, events and attributes of spans are not kept"] == 2
+    assert lost["notes of annotators are not kept"] == 1
+    conll = read("conll/streets.conll")
+    assert judged(conll, "span", "quote", "value") == [
+        *(("Trams", "GOOD"), ("quiet and quick", "GOOD"), ("slow", "BAD")),
+    ]
+    assert list(texts(conll).values()) == ["Trams are quiet and quick .", "Buses are slow ."]
+    webanno = read("webanno/streets.tsv")
+    assert judged(webanno, "span", "quote", "value") == [
+        *(("quiet and quick", "good"), ("quick", "fast"), ("slow", "bad")),
+    ]
+    assert list(texts(webanno).values()) == ["Trams are quiet and quick . Buses are slow ."]
 
 
 def test_doccano_labels_spans_and_entities():

@@ -310,7 +310,11 @@ class Reading:
         n_ranks, matched = self.rules.n_ranks, block.matched
         if name in matched.profiles and matched.profiles[name].is_percent:
             self.assumed[f"percentages are read as scores: 0 % is 1 and 100 % is {n_ranks}"] = 1
-        return scores_as_numbers(block.raw(name), matched.words_of(name), n_ranks)
+        if matched.from_zero:
+            self.assumed["the scores begin at 0, which is read as rank 1, 1 as rank 2, and so on"] = 1
+        return scores_as_numbers(
+            block.raw(name), matched.words_of(name), n_ranks, lowest=0.0 if matched.from_zero else 1.0
+        )
 
     def _texts_beside(self, block: Block) -> None:
         """The texts that stand beside each of their scores."""

@@ -42,7 +42,11 @@ FORMATS: dict[str, str] = {
     "trl": "accord.data.formats.trl",
     "arena": "accord.data.formats.arena",
     "prodigy": "accord.data.formats.prodigy",
+    "spacy": "accord.data.formats.spacy",
     "doccano": "accord.data.formats.doccano",
+    "brat": "accord.data.formats.tagged:BRAT",
+    "conll": "accord.data.formats.tagged:CONLL",
+    "webanno": "accord.data.formats.tagged:WEBANNO",
     "crowd-kit": "accord.data.formats.crowdkit",
     "stack-exchange": "accord.data.formats.forums:STACK_EXCHANGE",
     "discourse": "accord.data.formats.forums:DISCOURSE",
@@ -138,12 +142,19 @@ def glimpse(path: Path) -> Glimpse:
     if not path.is_file():
         raise missing_file(path)
     if suffix_of(path) in _TABLES:
-        return Glimpse(path, columns=open_source(path).columns)
+        return Glimpse(path, columns=_declared(path) or open_source(path).columns)
     if suffix_of(path) in JSON_LINES or (suffix_of(path) == ".json" and _starts_with_list(path)):
         return _of_record(path, next((record for _, record in records(path, Any)), None))
     if suffix_of(path) == ".json":
         return _of_record(path, whole(path, Any))
     return Glimpse(path)
+
+
+def _declared(path: Path) -> tuple[str, ...]:
+    """The first line of a file that says there what it is, such as WebAnno's TSV, which is no table."""
+    with path.open("rb") as file:
+        line = file.readline(200).decode("utf-8", "replace").strip()
+    return (line,) if line.startswith("#FORMAT=") else ()
 
 
 def _of_record(path: Path, record: Any) -> Glimpse:

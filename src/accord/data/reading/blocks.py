@@ -113,7 +113,12 @@ class Block:
 
     def needs(self, name: str, what: str, *, of: BoolArray | None = None) -> None:
         missing = ~self.is_valid(name) if of is None else ~self.is_valid(name) & of
-        self.refuse(missing, f"every row needs {what}", lambda row: "none", "Fill it in or drop the row.")
+        self.refuse(
+            missing,
+            f"every row needs {what}",
+            lambda row: "none",
+            "Fill it in, or leave out such rows with --drop-bad.",
+        )
 
     def leave_out_empty(self) -> None:
         """Leave out rows without anything in them, and those that sum up the others, and say so."""

@@ -37,6 +37,9 @@ _SCALES = [
         " < stimme voll zu|stimme voll und ganz zu|stimme völlig zu",
     )
 ]
+_UNSPACED = re.compile(  # signs of scripts without spaces between words
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uff01-\uff9f\U00020000-\U0003ffff]"
+)
 _TOTAL = re.compile(
     r"(grand |sub)?totals?|sums?|averages?|avg\.?|means?|medians?|gesamt(summe|ergebnis)?|summe|durchschnitt|mittelwert"
     r"|mittel|moyenne|somme|total général|promedio|media|suma|totale|somma",
@@ -129,13 +132,20 @@ class Profile:
     @property
     def is_text(self) -> bool:
         """Whether people would read it."""
-        return self.length >= 20 and self.words >= 3 and self.n_distinct > 1
+        unspaced = self.length < 3.0 * self.words
+        return (self.length >= 20 or unspaced) and self.words >= 3 and self.n_distinct > 1
 
     @property
     def is_score(self) -> bool:
         """Whether it holds whole numbers of a small scale that begins at 1."""
         whole = all(score == int(score) for score in self.scores)
         return 2 <= len(self.scores) <= 11 and whole and self.scores[0] >= 1 and self.scores[-1] <= 10
+
+    @property
+    def is_from_zero(self) -> bool:
+        """Whether it holds whole numbers of a small scale that begins at 0."""
+        whole = all(score == int(score) for score in self.scores)
+        return 3 <= len(self.scores) <= 11 and whole and self.scores[0] == 0 and self.scores[-1] <= 10
 
     @property
     def is_half_score(self) -> bool:
@@ -179,6 +189,17 @@ def profiles_of(source: Source) -> dict[str, Profile]:
     return {name: profile_of(row[place] for row in kept) for place, name in enumerate(cells)}
 
 
+def _n_words(cell: str) -> int:
+    """How many words a cell has; where none stand between words, two signs count as one.
+
+    Examples
+    --------
+    >>> _n_words("A fine day."), _n_words("很好吃，下次还来。")
+    (3, 5)
+    """
+    return max(len(cell.split()), (len(_UNSPACED.findall(cell)) + 1) // 2)
+
+
 def profile_of(cells: Iterable[str | None]) -> Profile:
     """A profile of some cells."""
     column = list(cells)
@@ -194,7 +215,7 @@ def profile_of(cells: Iterable[str | None]) -> Profile:
         frozenset(cell.strip() for cell in distinct if len(cell) <= _LONG_LABEL),
         len(distinct),
         sum(map(len, given)) / n,
-        sum(len(cell.split()) for cell in given) / n,
+        sum(map(_n_words, given)) / n,
         tuple(known),
         tuple(" ".join(cell.split())[:40] for cell in list(distinct)[:3]),
         tuple(column),
@@ -214,6 +235,6 @@ def plain_name(name: str) -> str:
     >>> plain_name("Lfd. Nr.")
     'lfd_nr'
     """
-    name = re.sub(r"^(input|answer)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
+    name = re.sub(r"^(input|answer|assignment)[.:]", "", name.strip().removeprefix("\ufeff"), flags=re.IGNORECASE)
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.sub(r"[\s./]+", "_", name.strip().rstrip(".").lower())

@@ -25,6 +25,12 @@ _PLACE = re.compile(
     r"|(?P<alone>\d{1,2})(?:st|nd|rd|th|\.))",
     re.IGNORECASE,
 )
+_BEST = re.compile(r"(best|most|top)([ _]?(item|text|option|choice|id|answer))?", re.IGNORECASE)
+_WORST = re.compile(r"(worst|least|bottom)([ _]?(item|text|option|choice|id|answer))?", re.IGNORECASE)
+_NUMBERED_ITEM = re.compile(
+    r"(?P<stem>(item|text|option|choice|answer|statement|word|term)[ _]?)(?P<place>\d{1,2}|[A-Ha-h])", re.IGNORECASE
+)
+_WON = re.compile(r"(?:winner|win|won|preferred|chosen)_(?:is_)?(?:model_|response_|answer_|text_)?(a|b|1|2|tie|draw)")
 _BETWEEN = re.compile(r"(?<=\s)(?:or|vs\.?|versus|oder|ou)\s|/", re.IGNORECASE)
 _MOST_LABELS = 12
 _MOST_RANKED = 200
@@ -56,7 +62,12 @@ def reshaped(source: Source, kind: str | None) -> Reshaped | None:
     """How a table is read that has a column a person, a comparison or a place in a ranking; ``None`` if it has none."""
     profiles = profiles_of(source)
     if kind in (None, "pairs"):
-        found = _comparisons(source.columns, profiles) or _rankings(source.columns, profiles)
+        found = (
+            _comparisons(source.columns, profiles)
+            or _rankings(source.columns, profiles)
+            or _best_and_worst(source.columns, profiles)
+            or _one_hot(source.columns, profiles)
+        )
         if found is not None:
             return found
     if kind in (None, "aspects"):
@@ -209,3 +220,72 @@ def _rankings(columns: Sequence[str], profiles: Mapping[str, Profile]) -> Reshap
         "say otherwise with --map"
     )
     return Reshaped(("left", "right", "value", *rest), rows, note)
+
+
+# -- best and worst ----------------------------------------------------------------------------------------------
+
+
+def _best_and_worst(columns: Sequence[str], profiles: Mapping[str, Profile]) -> Reshaped | None:
+    """Answers of best-worst scaling: the items of each question, which is the best, and which the worst."""
+    best, worst = ([name for name in columns if pattern.fullmatch(name.strip())] for pattern in (_BEST, _WORST))
+    found = {name: _NUMBERED_ITEM.fullmatch(name.strip()) for name in columns}
+    items = [name for name, numbered in found.items() if numbered is not None and profiles[name].n]
+    if len(best) != 1 or len(worst) != 1 or not 3 <= len(items) <= LONGEST_RANKING:
+        return None
+    rest = [name for name in columns if name not in (*items, *best, *worst)]
+    places = {(numbered["place"]).lower(): name for name, numbered in found.items() if numbered is not None}
+
+    def chosen(cells: Cells, name: str) -> str | None:
+        """The item that an answer names: by its words, by its column, or by its number."""
+        said = (cells[name] or "").strip()
+        shown = [(cells[item] or "").strip() for item in items]
+        by_name = {item.strip().lower(): item for item in items} | places
+        column = by_name.get(said.lower())
+        return said if said in shown else (cells[column] or "").strip() if column is not None else None
+
+    def rows(cells: Cells) -> Iterator[list[str | None]]:
+        shown = list(
+            dict.fromkeys(cell.strip() for item in items if (cell := cells[item]) is not None and cell.strip())
+        )
+        first, last = chosen(cells, best[0]), chosen(cells, worst[0])
+        kept = [cells[one] for one in rest]
+        if not first or not last or first == last:  # half an answer, which is refused with its row
+            yield [first or last, None, "1", *kept]
+            return
+        pairs = [(first, other) for other in shown if other != first]
+        pairs += [(other, last) for other in shown if other not in (first, last)]
+        for better, other in pairs:
+            yield [better, other, "1", *kept]
+
+    for cells in ({name: profiles[name].first[row] for name in columns} for row in range(len(profiles[best[0]].first))):
+        if cells[best[0]] is not None and chosen(cells, best[0]) is None:
+            return None
+    note = (
+        f"{best[0]} and {worst[0]} choose among {_listed(items)}; each answer is read as the comparisons it implies: "
+        "the best is better than all, and all are better than the worst"
+    )
+    return Reshaped(("left", "right", "value", *rest), rows, note)
+
+
+# -- a column an answer ------------------------------------------------------------------------------------------
+
+
+def _one_hot(columns: Sequence[str], profiles: Mapping[str, Profile]) -> Reshaped | None:
+    """Votes with a column for each answer, 1 where it was given: winner_model_a, winner_model_b, winner_tie."""
+    answers = {found[1]: name for name in columns if (found := _WON.fullmatch(plain_name(name)))}
+    sides = next((two for two in (("a", "b"), ("1", "2")) if set(two) <= answers.keys()), None)
+    if sides is None or not all(set(profiles[name].values) <= _GIVEN.keys() for name in answers.values()):
+        return None
+    codes = {answers[sides[0]]: "1", answers[sides[1]]: "0"}
+    codes |= {answers[tie]: "0.5" for tie in ("tie", "draw") if tie in answers}
+    rest = [name for name in columns if name not in codes]
+
+    def rows(cells: Cells) -> Iterator[list[str | None]]:
+        given = [code for name, code in codes.items() if _GIVEN.get((cells[name] or "").strip(), False)]
+        yield [given[0] if len(given) == 1 else None, *(cells[one] for one in rest)]
+
+    note = f"the columns {_listed(list(codes))} say which answer was given; say otherwise with --map"
+    return Reshaped(("winner", *rest), rows, note)
+
+
+_GIVEN = {"1": True, "1.0": True, "true": True, "True": True, "0": False, "0.0": False, "false": False, "False": False}

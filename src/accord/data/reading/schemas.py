@@ -209,6 +209,7 @@ class Matched:
     votes: Mapping[str, str] = field(default_factory=dict)  # answers that mean something else than usual
     texts_compared: bool = False  # whether the sides of votes are texts, not ids
     html: bool = False  # whether the texts are HTML, of which the words are kept
+    from_zero: bool = False  # whether the lowest score is 0, which is read as rank 1
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
     @property
@@ -299,7 +300,12 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
     wrong = _unfit(roles, uses)
     if wrong:
         raise InputError(f"{what} has {needs}; --map says {wrong}, which no such table has. Leave it out of --map.")
-    example = ",".join(f"{name}={use}" for name, use in zip(source.columns, such, strict=False))
+    compared = [next((known[name] for name in SIDES[side] if name in known), "") for side in ("item_id", "other_id")]
+    others = [name for name in source.columns if name not in compared and profiles[name].n_distinct > 1]
+    pairs = zip(source.columns, such, strict=False)
+    if all(compared) and others and kind in (None, "pairs"):
+        pairs = zip((*compared, others[0]), ("left", "right", "winner"), strict=True)
+    example = ",".join(f"{name}={use}" for name, use in pairs)
     raise InputError(
         f"{what} has {needs}; {source.path} has {source.named}, which do not tell.{_suggestion(source, roles)} Rename "
         f"them, or say what they are, such as: accord import --map {shlex.quote(example)}."
@@ -350,7 +356,10 @@ def _as_role(
         elif base not in ("keep", "ignore"):
             return None
     for ours in (*role.required, *role.optional):
-        for candidate in (ours, *role.synonyms.get(ours, ())):
+        candidates = (ours, *role.synonyms.get(ours, ()))
+        if role is TEXTS and ours == "text":  # of several, one that holds texts
+            candidates = _of_texts(candidates, known, profiles, taken)
+        for candidate in candidates:
             theirs = known.get(candidate, "")
             used = ours in role.required or (theirs in profiles and profiles[theirs].n > 0)
             if ours not in columns and theirs and theirs not in taken and used:
@@ -389,6 +398,19 @@ def _as_role(
     return Matched(
         source, role, columns, rest, scores, grid, reasons=reasons, votes=votes, html=html, profiles=profiles
     )
+
+
+def _of_texts(
+    names: Sequence[str], known: Mapping[str, str], profiles: Mapping[str, Profile], taken: Iterable[str]
+) -> tuple[str, ...]:
+    """Those of some names whose columns hold texts, all of them if none does."""
+    there = [name for name in names if known.get(name, "") not in ("", *taken)]
+    full = [
+        name
+        for name in there
+        if profiles[known[name]].is_text and 2 * profiles[known[name]].n >= profiles[known[name]].n_rows
+    ]
+    return tuple(full or there)
 
 
 def _votes_by_content(
@@ -479,6 +501,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     if len(halves) + len(alike) > 1 or any(map(RATING.search, map(plain_name, halves))):
         rated = [name for name in open_ if name in {*rated, *halves}]
     named = [name for name in rated if RATING.search(plain_name(name))]
+    from_zero = _from_zero(found, open_) if not named else []
+    rated = [name for name in open_ if name in {*rated, *from_zero}]
     labelled = [name for name in open_ if found.profiles[name].is_label and not NO_JUDGEMENT.search(plain_name(name))]
     shares = [name for name in open_ if found.profiles[name].is_percent and not NO_JUDGEMENT.search(plain_name(name))]
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
@@ -491,7 +515,8 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
         for name in rated if "label" not in columns or kind == "aspects" else ():
             scores[name] = _aspect(name, scores.values())
             low, high = found.profiles[name].scores[0], found.profiles[name].scores[-1]
-            steps = "whole numbers" if found.profiles[name].is_score else "half steps"
+            steps = "half steps" if found.profiles[name].is_half_score else "whole numbers"
+            steps += ", read as ranks from 1" if from_zero else ""
             words = "words of a scale, read as numbers" if found.profiles[name].scale else steps
             reasons[name] = f"{words} from {low:g} to {high:g}"
     if kind in _LABELLED or (kind is None and not scores):
@@ -505,7 +530,17 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
         could += shares
     taken = {*columns.values(), *scores}
     rest = tuple(name for name in found.rest if name not in taken)
-    return replace(found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons)
+    zero = any(found.profiles[name].is_from_zero for name in scores)
+    return replace(
+        found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons, from_zero=zero
+    )
+
+
+def _from_zero(found: Matched, names: Sequence[str]) -> list[str]:
+    """Columns of scores from 0, if there are several: one may be a number of things."""
+    scales = [name for name in names if found.profiles[name].is_from_zero and not NO_SCORE.search(plain_name(name))]
+    scales = [name for name in scales if not NO_JUDGEMENT.search(plain_name(name))]
+    return scales if len(scales) > 1 else []
 
 
 def _aspect(name: str, others: Iterable[str]) -> str:
@@ -530,6 +565,13 @@ def _vote_answers(found: Matched) -> Matched:
     if {"0", "3"} <= said:
         votes = {}
     reasons = dict(found.reasons)
+    numbers = found.profiles[found.columns["value"]].scores
+    if numbers and numbers[0] < 0 < numbers[-1] and max(-numbers[0], numbers[-1]) > 1:  # a scale from one to the other
+        votes = {
+            value: "1" if number < 0 else "0" if number > 0 else "0.5" for value in said for number in [float(value)]
+        }
+        reasons[found.columns["value"]] = "below 0 the first is better, above 0 the second"
+        return replace(found, texts_compared=_are_texts(found), votes=votes, reasons=reasons)
     if votes and not found.votes:
         reasons[found.columns["value"]] = "1 is the first and 2 the second" + (
             ", else a tie" if said - {"1", "2"} else ""

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from accord.errors import InputError
 
-__all__ = ["Dialect", "cells_of", "dialect_of", "encoding_of"]
+__all__ = ["SEPARATORS", "Dialect", "cells_of", "dialect_of", "encoding_of"]
 
 _LOOKED_AT = 1 << 20  # bytes
 _ROWS = 60
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -34,7 +34,7 @@ class Dialect:
     @property
     def named(self) -> str:
         """The separators in words."""
-        return _SEPARATORS[self.separator]
+        return SEPARATORS[self.separator]
 
 
 def encoding_of(path: Path) -> str:
@@ -76,7 +76,7 @@ def dialect_of(path: Path, usual: str = ",") -> Dialect:
         text = file.read(_LOOKED_AT)
     if len(text) == _LOOKED_AT:
         text = text[: text.rfind("\n") + 1] or text
-    found = {separator: Dialect(separator, _escape_of(text, separator)) for separator in (usual, *_SEPARATORS)}
+    found = {separator: Dialect(separator, _escape_of(text, separator)) for separator in (usual, *SEPARATORS)}
     best, most = found[usual], (0.0, 0)
     for separator, dialect in found.items():
         rows = cells_of(text, dialect, _ROWS)

@@ -19,7 +19,18 @@ from accord.data.reading.separators import Dialect, dialect_of
 from accord.data.reading.spreadsheets import read_back
 from accord.errors import InputError, MissingDataError, did_you_mean
 
-__all__ = ["JSON_LINES", "LONGEST_CELL", "Source", "as_text", "missing_file", "not_utf8", "open_source", "suffix_of"]
+__all__ = [
+    "JSON_LINES",
+    "LONGEST_CELL",
+    "Source",
+    "as_text",
+    "missing_file",
+    "not_utf8",
+    "open_source",
+    "parquet_rows",
+    "parquet_schema",
+    "suffix_of",
+]
 
 LONGEST_CELL = 1_000_000  # characters; a longer one is a broken file more often than a text
 _MOST_COLUMNS = 2_000
@@ -29,6 +40,19 @@ _BLOCK_ROWS = 200_000
 _NAMING_ROWS = 1000  # of JSONL, that are looked at for the names of the columns
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
+_WORDS = "Save its text as .txt, one text a line, or as a table with a column of texts."
+_CURES = {  # of files that people have and that are no tables
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pdf", ".html", ".htm", ".md", ".pages"), _WORDS),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".por"), "Export it from your statistics program as CSV."),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "Write it in R with write.csv(x, 'x.csv', row.names = FALSE)."),
+    **dict.fromkeys((".pkl", ".pickle", ".npy", ".npz"), "Write it in Python with frame.to_csv('x.csv', index=False)."),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3", ".sql"), "Export the table that you need as CSV."),
+    **dict.fromkeys((".feather", ".arrow"), "Write it as Parquet: frame.to_parquet('x.parquet')."),
+    **dict.fromkeys((".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz"), "Unpack it, or pack it as .zip or .gz."),
+    ".numbers": "Export it from Numbers as CSV.",
+    ".ann": "Give the folder that has the .txt file of the same name too.",
+    ".accord": "It is a model: give it to accord predict or accord explain.",
+}
 CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -81,7 +105,8 @@ def open_source(path: str | Path) -> Source:
         names = _open_parquet(path).schema_arrow.names
     else:
         known = ", ".join((*_SEPARATORS, ".txt", ".xlsx", ".xls", ".ods", ".json", *JSON_LINES, ".parquet"))
-        raise InputError(f"a table's name must end in {known}; got {path.name!r}. Save it as one of them, such as CSV.")
+        cure = _CURES.get(suffix, "Save it as one of them, such as CSV.")
+        raise InputError(f"a table's name must end in {known}; got {path.name!r}. {cure}")
     if len(names) > _MOST_COLUMNS:
         raise InputError(f"a table has at most {_MOST_COLUMNS:,} columns; {path} has {len(names):,}. Leave some out.")
     repeated = sorted(name for name, n in Counter(names).items() if n > 1)
@@ -90,7 +115,7 @@ def open_source(path: str | Path) -> Source:
     return Source(path, tuple(names), dialect)
 
 
-def missing_file(path: Path) -> MissingDataError:
+def missing_file(path: Path, what: str = "file") -> MissingDataError:
     """The error for a file that is not there, with the one beside it that was meant."""
     meant = ""
     if not path.parent.is_dir():
@@ -98,7 +123,7 @@ def missing_file(path: Path) -> MissingDataError:
     else:
         with suppress(OSError):
             meant = did_you_mean(path.name, (entry.name for entry in islice(path.parent.iterdir(), _MOST_BESIDE)))
-    return MissingDataError(f"there is no file {path}.{meant or ' Check its name and folder.'}")
+    return MissingDataError(f"there is no {what} {path}.{meant or ' Check its name and folder.'}")
 
 
 def suffix_of(path: Path) -> str:
@@ -292,6 +317,18 @@ def _as_parquet(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise InputError(f"{path} is not readable as Parquet: {said}. Write it again.") from None
+
+
+def parquet_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file and their types."""
+    return _open_parquet(path).schema_arrow
+
+
+def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file as they are, with lists and objects."""
+    with _as_parquet(path):
+        for batch in _open_parquet(path).iter_batches(_NAMING_ROWS):
+            yield from batch.to_pylist()
 
 
 def _parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:

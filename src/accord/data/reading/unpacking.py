@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from accord.data.reading.profiles import score_of
-from accord.data.reading.separators import Dialect, cells_of, dialect_of, encoding_of
+from accord.data.reading.separators import SEPARATORS, Dialect, cells_of, dialect_of, encoding_of
 from accord.data.reading.sources import as_text
+from accord.data.reading.wrapping import as_lines, has_spans, unwrapped
 from accord.errors import InputError
 
 __all__ = ["READABLE", "Opened", "open_files"]
@@ -40,12 +39,14 @@ _MOST_UNPACKED = 8 << 30  # bytes, of one import
 _MOST_IN_SHEETS = 1 << 30
 _CHUNK = 1 << 20
 _LONGEST_NAME = 60  # characters, of a column in a second line of names
+_BODY_ROWS = 30  # below it, that are looked at
 _HEADER_ROWS = 20  # of a sheet, among which the line of column names is looked for
 # [05.03.24, 10:00:00] Anna: Good morning; 05/03/2024, 10:00 - Anna: Good morning
 _MESSAGE = re.compile(
     r"\u200e?\[?(?P<time>\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?)\]?(?: -)? "
     r"(?P<author>[^:\n]{1,60}): (?P<text>.*\n?)"
 )
+_ABOUT = re.compile(r"(readme|licen[cs]e|changelog)\b[^/]{0,20}\.(txt|md|json|html)\Z", re.IGNORECASE)
 _HIDDEN = re.compile(r"(^|/)(\.[^/]|__MACOSX/|~\$|not-exported\.txt$)")
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
@@ -107,10 +108,15 @@ def _unpacked(path: Path, name: str, folder: Path, opened: Opened) -> Iterator[t
         root = entries[0]
     if not entries:
         raise InputError(f"{name} is an archive without files. Pack it again.")
-    if any(entry.name.startswith("utterances.json") or entry.is_dir() for entry in entries):  # a tool's folder
+    tool = any(entry.name.startswith("utterances.json") or entry.suffix == ".ann" for entry in entries)
+    if tool or any(entry.is_dir() for entry in entries):
         yield root, name
         return
-    for entry in entries:
+    tables = [entry for entry in entries if entry.suffix.lower() in READABLE and not _ABOUT.match(entry.name)]
+    beside = [entry.name for entry in entries if entry not in tables] if tables else []
+    if beside:
+        opened.notes.append(f"of {name}, what is no table is not read: {', '.join(beside)}")
+    for entry in tables or entries:
         yield from _unpacked(entry, f"{name}/{entry.name}", folder / f"in {entry.name}", opened)
 
 
@@ -133,7 +139,9 @@ def _open(path: Path, name: str, folder: Path, opened: Opened, encoding: str | N
         elif suffix in _TABLES:
             made = [(_table(path, name, folder, opened, encoding), name)]
         elif suffix == ".json":
-            made = [(_json(path, name, folder, opened), name)]
+            made = list(unwrapped(path, name, folder, opened.notes))
+        elif suffix == ".parquet" and has_spans(path):
+            made = [(as_lines(path, folder), name)]
     for file, shown in made:
         opened.paths.append(file)
         if str(file) != shown:
@@ -163,12 +171,14 @@ def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | 
         return _chat(utf8, folder) if chat else _texts(utf8, folder)
     with utf8.open(encoding="utf-8-sig", newline="") as file:
         first = [file.readline() for _ in range(3)]
+    if first[0].startswith("#FORMAT=WebAnno"):  # words below each other, which a reader of its own knows
+        return utf8
     if first[0].lower().startswith("sep=") or first[0].startswith('"sep='):
         return _rewritten(utf8, folder, Dialect(first[0].strip().strip('"')[4:5] or "\t"), skip=1)
     head = cells_of("".join(first), dialect, 3)
     if len(head) == 3 and any('"ImportId"' in cell for cell in head[2]):
         opened.notes.append(f"{name} has the three header lines of Qualtrics; the first names the columns")
-        return _rewritten(utf8, folder, dialect, drop=(1, 2))
+        return _rewritten(utf8, folder, dialect, drop=(1, 2), names=_with_parts(head[0], head[1]))
     if head and {"respondent id", "collector id"} <= {cell.strip().lower() for cell in head[0]} and len(head) > 1:
         opened.notes.append(f"{name} has the two header lines of SurveyMonkey; both name the columns")
         return _rewritten(utf8, folder, dialect, drop=(1,), names=_joined_names(head[0], head[1]))
@@ -176,12 +186,50 @@ def _table(path: Path, name: str, folder: Path, opened: Opened, encoding: str | 
     if names is not None:
         opened.notes.append(f"the column names of {name} stand in two lines; both are read")
         return _rewritten(utf8, folder, dialect, drop=(1,), names=names)
+    skip, dialect = _preamble(utf8, dialect)
+    if skip:
+        opened.notes.append(f"the column names of {name} stand in line {skip + 1}; what is above them is not read")
+        (folder / "below").mkdir(parents=True, exist_ok=True)
+        return _rewritten(utf8, folder / "below", dialect, skip=skip)
     if dialect.separator != usual and suffix != ".txt":
         opened.notes.append(f"the cells of {name} are separated by {dialect.named}")
     names = _all_named(_first_row(utf8, dialect), name, opened)
     if suffix == ".txt" or names is not None:
         return _rewritten(utf8, folder, dialect, names=names)
     return utf8
+
+
+def _preamble(path: Path, dialect: Dialect) -> tuple[int, Dialect]:
+    """How many lines stand above the column names, such as the title of a report, and how cells are separated below.
+
+    The lines above have fewer cells with something in them than the names, and those below mostly as many.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        lines = list(islice(file, _HEADER_ROWS + _BODY_ROWS))
+    first = next((row for line in lines if (row := next(iter(cells_of(line, dialect, 1)), []))), [])
+    if sum(bool(cell.strip()) for cell in first) > 1:
+        return 0, dialect
+    found: list[tuple[int, int, Dialect]] = []
+    for separator in dict.fromkeys((dialect.separator, *SEPARATORS)):
+        own = Dialect(separator, dialect.escape)
+        rows = [next(iter(cells_of(line, own, 1)), []) for line in lines]
+        for place, row in enumerate(rows[:_HEADER_ROWS]):
+            named = [cell for cell in row if cell.strip()]
+            below = [other for other in rows[place + 1 :] if any(other)]
+            whole = sum(len(other) == len(row) for other in below) >= 0.8 * len(below)
+            words = all(score_of(cell) is None and len(cell) <= _LONGEST_NAME for cell in named)
+            if len(row) > 1 and len(named) == len(row) and len(below) > 1 and whole and words:
+                above = [sum(bool(cell.strip()) for cell in other) for other in rows[:place]]
+                if (
+                    place
+                    and any(above)
+                    and max(above) < min(len(row), 3)
+                    and not any('"' in line for line in lines[:place])
+                ):
+                    found.append((len(row), place, own))
+                break
+    n, place, own = max(found, key=lambda entry: entry[0], default=(0, 0, dialect))
+    return (place, own) if n else (0, dialect)
 
 
 def _first_row(path: Path, dialect: Dialect) -> list[str]:
@@ -308,6 +356,21 @@ def _rewritten(
     return out
 
 
+def _with_parts(codes: list[str], questions: list[str]) -> list[str]:
+    """The codes of questions, with the part that is asked about behind those that have several.
+
+    Examples
+    --------
+    >>> _with_parts(["Q1", "Q2_1"], ["Your visit?", "Please rate: - Food"])
+    ['Q1', 'Q2_1: Food']
+    """
+    parts = [question.rpartition(" - ")[2].strip() if " - " in question else "" for question in questions]
+    return [
+        f"{code}: {part}" if part and re.search(r"\d_\d+\Z", code) and len(part) <= _LONGEST_NAME else code
+        for code, part in zip(codes, [*parts, *[""] * len(codes)], strict=False)
+    ]
+
+
 def _joined_names(first: list[str], second: list[str]) -> list[str]:
     """Questions and their parts as column names: ``question [part]``."""
     names, question = [], ""
@@ -428,31 +491,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return as_text(value) or ""
-
-
-# -- JSON --------------------------------------------------------------------------------------------------------
-
-
-def _json(path: Path, name: str, folder: Path, opened: Opened) -> Path:
-    """A JSON object that only wraps a list of records, as that list; any other file as it is."""
-    if path.stat().st_size > 256 << 20 or path.read_bytes()[:200].lstrip(codecs.BOM_UTF8).lstrip()[:1] != b"{":
-        return path
-    try:
-        value = msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return path
-    lists = {
-        key: entry for key, entry in value.items() if isinstance(entry, list) and entry and isinstance(entry[0], dict)
-    }
-    key = next(
-        (key for key in ("items", "data", "rows", "records", "results", "reviews", "comments") if key in lists), None
-    )
-    if key is None and len(lists) == 1 and not any(isinstance(entry, dict) for entry in value.values()):
-        (key,) = lists
-    if key is None:
-        return path
-    folder.mkdir(parents=True, exist_ok=True)
-    out = folder / path.name
-    out.write_bytes(msgspec.json.encode(lists[key]))
-    opened.notes.append(f"{name} wraps its records; those under {key!r} are read")
-    return out

@@ -20,6 +20,14 @@ _NAMED_SIDE = re.compile(
     r"(?:text|option|argument|answer|response|choice|item|statement|candidate|version|model|system|assistant|slogan|output)"
     r"[ _]?(a|b|left|right|1|2)"
 )
+# both are equally good; they are about the same; neither is good; no clear winner
+_EQUAL = re.compile(
+    r"(?:(?:both|they|the two|it)(?: (?:texts|answers|responses|options))?(?: (?:are|is|were))? )?"
+    r"(?:about |roughly |both )?"
+    r"(?:equal|equals|a tie|a draw|tied|the same|good|bad|equally [^\W\d_]{2,20})"
+    r"|(?:neither|none)(?: (?:one|of them|of the two|text|answer|response|option))?(?: (?:is|are))?(?: [^\W\d_]{2,20})?"
+    r"|no (?:clear )?(?:winner|preference|difference)"
+)
 _NUMBERED = {"1": "left", "2": "right"}
 _ARTICLE = re.compile(r"\A(?:the|der|die|das) ")
 # A much better; the first is slightly better; B wins
@@ -52,6 +60,8 @@ def answer_of(word: str) -> str | None:
     said = word.strip().lower()
     if said in VOTES or len(said) > _LONGEST_ANSWER:
         return VOTES.get(said)
+    if _EQUAL.fullmatch(said) and said not in ("good", "bad"):
+        return "0.5"
     side = _ARTICLE.sub("", _GRADED.sub("", said))
     named = _NAMED_SIDE.fullmatch(side)
     return VOTES.get(side if named is None else _NUMBERED.get(named[1], named[1]))
@@ -101,6 +111,8 @@ def _answers(
         if not answer:
             continue
         cells = [(profiles[side].first[row] or "").strip() for side in (a, b)]
+        if not all(cells):
+            return None
         word = None if answer[0].isdigit() else answer_of(answer)
         same = {cells[0]: "1", cells[1]: "0"}.get(answer) if cells[0] != cells[1] else None
         code = same or words.get(answer.lower()) or (word if known or word == "0.5" else None)

@@ -21,10 +21,10 @@ __all__ = ["read_answers", "read_quotes", "scores_as_numbers", "with_made_ids", 
 _LONGEST_ID = 40  # characters of what stands in brackets that are an id as they are
 
 
-def scores_as_numbers(column: pa.Array, words: Mapping[str, float], n_ranks: int) -> pa.Array:
+def scores_as_numbers(column: pa.Array, words: Mapping[str, float], n_ranks: int, *, lowest: float = 1.0) -> pa.Array:
     """Scores in words and signs ("4 - good", "★★★", "agree") as numbers; what is no score stays as it is.
 
-    Percentages are places between the lowest and the highest of the ``n_ranks`` ranks.
+    Percentages are places between the lowest and the highest of the ``n_ranks`` ranks; the ``lowest`` score is rank 1.
     """
     coded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     numbers = []
@@ -32,6 +32,8 @@ def scores_as_numbers(column: pa.Array, words: Mapping[str, float], n_ranks: int
         score, share = score_of(cell, words), percent_of(cell)
         if share is not None:
             score = 1.0 + share * (n_ranks - 1)
+        elif score is not None:
+            score += 1.0 - lowest
         numbers.append(cell if score is None else f"{score:g}")
     return pc.take(pa.array(numbers, pa.string()), coded.indices)
 
