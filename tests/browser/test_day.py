@@ -84,7 +84,10 @@ def test_a_day_of_a_team(browser, place, tmp_path):
 
     owner.goto(f"{home}/people")
     owner.get_by_role("button", name="Make a link").click()
-    link = owner.locator("#invite-link").filter(has_text="/join/").text_content()
+    first_link = owner.locator("#invite-link").filter(has_text="/join/").text_content()
+    owner.get_by_role("button", name="Make a link").click()  # and another one on the same page
+    owner.locator("#invite-link").filter(has_not_text=first_link).filter(has_text="/join/").wait_for()
+    link = owner.locator("#invite-link").text_content()
     assert owner.locator("#invite-link").locator("xpath=ancestor::div[1]//img").get_attribute("src").startswith("data:")
 
     pages = []

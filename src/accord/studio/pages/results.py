@@ -193,6 +193,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         said = results_of(connection, access.project.id, [key]).get(key) if access.sees_results else None
         judged = _judgements_of(connection, access, key)
         neighbours = _neighbours(connection, access.project.id, item)
+        others = _others(connection, access.project.id, item) if access.project.kind == "pairs" else []
     return render(
         request,
         "text.html",
@@ -207,6 +208,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         highlights=_marked_title(item, said) if said and said.get("highlights") else [],
         judgements=judged,
         neighbours=neighbours,
+        others=others,
     )
 
 
@@ -331,6 +333,12 @@ def _neighbours(connection: Connection, project_id: int, item: StoredItem) -> li
             kind = row.kind or "link"
             out.append({"key": other.key, "text": other.text, "kind": f"{kind} →" if outgoing else f"← {kind}"})
     return out
+
+
+def _others(connection: Connection, project_id: int, item: StoredItem) -> list[StoredItem]:
+    """The first texts beside which a text may be asked about."""
+    found, _ = projects.find_items(connection, project_id, group_id=item.group_id, limit=_PAGE + 1)
+    return [other for other in found if other.key != item.key][:_PAGE]
 
 
 def _pieces(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
