@@ -233,7 +233,7 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     if ranks and ranks != facts.get("rank"):
         facts["rank"] += f" (between {ranks.replace('–', ' and ')} with 90 %)"
     if row.get("wins") is not None:
-        facts["wins"] = f"{100 * row['wins']:.0f} in 100"
+        facts["wins"] = f"{row['wins']:.0f} in 100"
     for name in ("p_best", "probability", "p_all_equal"):
         if row.get(name) is not None:
             facts[name] = _percent(row[name])
@@ -321,9 +321,12 @@ def _merged(found: list[list[Any]]) -> list[list[Any]]:
             name = " and ".join(_PARTS.get(group, group) for group in groups)
             parts[name] = parts.get(name, 0.0) + effect
     strongest = sorted(parts.items(), key=lambda part: -abs(part[1]))
-    others = [["how common the label is" if kind == "prior" else reason, effect, kind] for reason, effect, kind in found
-              if kind != "term"]  # fmt: skip
+    others = [[_plain(reason, kind), effect, kind] for reason, effect, kind in found if kind != "term"]
     return [*([name, effect, "term"] for name, effect in strongest), *others]
+
+
+def _plain(reason: str, kind: str) -> str:
+    return "how common the label is" if kind == "prior" else reason.replace("_", " ") if kind == "feature" else reason
 
 
 def _judgements_of(connection: Connection, access: Access, key: int) -> list[dict[str, Any]]:
