@@ -1,4 +1,8 @@
-"""Every page is checked by axe-core: no serious and no critical violation, in light and in dark, wide and narrow."""
+"""Every page is checked by axe-core: no serious and no critical violation, in light and in dark, wide and narrow.
+
+With ACCORD_ALL_PAGES naming a folder every page of every kind is looked at in four windows, in a studio in which much
+has happened; the folder gets the pictures, and the bytes and the first paint of each page.
+"""
 
 import json
 import os
@@ -6,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from full_place import FullPlace
 from judging import READY
 from ranking import wait_for_ranking
 
@@ -17,6 +22,7 @@ SCRIPT = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf
 TABS = (
     "judge", "results", "pictures", "texts", "mine", "answers", "people", "quality", "export", "evaluate", "settings",
 )  # fmt: skip
+OTHERS = ("threads", "aspects", "rationales", "links")
 MOST_BYTES = 150_000
 # The bytes of a page with its style and scripts, unpacked, and the milliseconds until something is on the screen.
 WEIGHT = """() => [
@@ -36,64 +42,103 @@ def check(page, name):
     ]
 
 
-# Colours do not depend on the width: with ACCORD_DAY the other two combinations are looked at as well.
-WINDOWS = [("light", 1100), ("dark", 360), *([("light", 360), ("dark", 1100)] if "ACCORD_DAY" in os.environ else [])]
+EVERY = os.environ.get("ACCORD_ALL_PAGES")
+# Colours do not depend on the width, so that two windows do for every change.
+WINDOWS = [("light", 1100), ("dark", 360), *([("light", 360), ("dark", 1100)] if EVERY else [])]
+
+
+@pytest.fixture(scope="module")
+def studio(request, tmp_path_factory):
+    """The small studio of all tests, or a full one."""
+    if not EVERY:
+        yield request.getfixturevalue("place")
+        return
+    place = FullPlace(tmp_path_factory.mktemp("full"))
+    place.prepare()
+    place.start()
+    yield place
+    place.kill()
+
+
+def addresses(place, scheme):
+    """The pages of projects by name."""
+    kinds = list(place.keys) if EVERY else ["pairs", *(OTHERS if scheme == "light" else ["aspects"])]
+    return {
+        f"{kind} {tab}": f"/projects/{place.keys[kind]}/{tab}"
+        for kind in kinds
+        for tab in (TABS if EVERY or kind == "pairs" else ("judge", "results", "settings"))
+    }
 
 
 @pytest.mark.parametrize("scheme, width", WINDOWS)
-def test_no_page_has_a_serious_violation_and_all_are_small(browser, place, scheme, width, tmp_path):
+def test_no_page_has_a_serious_violation_and_all_are_small(browser, studio, scheme, width, tmp_path):
     # A page's own policy forbids scripts from elsewhere; the check is one.
     context = browser.new_context(
-        base_url=place.address, viewport={"width": width, "height": 760}, color_scheme=scheme, bypass_csp=True
+        base_url=studio.address, viewport={"width": width, "height": 760}, color_scheme=scheme, bypass_csp=True
     )
-    person, page = place.enter(context)
-    with place.database() as database, database.write() as c:
+    person, page = studio.enter(context)
+    pairs = studio.keys["pairs"]
+    with studio.database() as database, database.write() as c:
         resting = projects.create_project(
             c, name="Resting", kind="links", settings={"labels": ["a"]}, created_by=person.id
         )
         projects.change_project(c, resting, state="paused")
-        invite = people.create_invite(c, project_id=place.keys["pairs"], role="judge", created_by=person.id)
-        reset = people.create_reset(c, person.id, project_id=place.keys["pairs"], created_by=person)
+        invite = people.create_invite(c, project_id=pairs, role="judge", created_by=person.id)
+        reset = people.create_reset(c, person.id, project_id=pairs, created_by=person)
     sizes, paints, failures = {}, {}, []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("response", lambda answer: failures.append(answer.url) if answer.status >= 500 else None)
-    shots = {f"pairs {tab}": f"/projects/{place.keys['pairs']}/{tab}" for tab in TABS}
-    others = ("threads", "aspects", "rationales", "links") if scheme == "light" else ("aspects",)
-    for kind in others:
-        shots |= {f"{kind} {tab}": f"/projects/{place.keys[kind]}/{tab}" for tab in ("judge", "results", "settings")}
+
+    def look(name):
+        sizes[name], paints[name] = page.evaluate(WEIGHT)
+        failures.extend(check(page, name))
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            failures.append((name, "is wider than its window"))
+        if EVERY:
+            window = f"{'phone' if width < 500 else 'desktop'}-{scheme}"
+            page.screenshot(path=Path(EVERY) / f"{name.replace(' ', '-')}-{window}.png", full_page=True)
+
+    texts = {}
+    shots = addresses(studio, scheme)
     shots |= {"home": "/", "new": "/projects/new", "account": "/account", "closed": f"/projects/{resting}/judge"}
     for name, path in shots.items():
         page.goto(path)
         page.get_by_role("heading", level=1).first.wait_for()
-        if name.endswith("judge"):
+        kind, _, tab = name.partition(" ")
+        if tab == "judge":
             page.wait_for_function(READY)
         if name == "pairs results":
             wait_for_ranking(page)
-            shot = page.locator("table.ranking a").first.get_attribute("href")
-        sizes[name], paints[name] = page.evaluate(WEIGHT)
+        if EVERY and tab == "results" and kind != "pairs":
+            page.locator("table a.clip").first.wait_for()
+        if tab == "results" and page.locator("table a").count():
+            texts[f"{kind} text"] = page.locator("table a").first.get_attribute("href")
         if name == "new":  # with what is seen in a file
             sheet = tmp_path / "visits.csv"
             sheet.write_text("item_id,text,shift\na,Lovely warm bread.,am\nb,Cold soup.,pm\n")
             page.locator("#file").set_input_files(sheet)
             page.locator("#look").filter(has_text="2 texts").wait_for()
+        look(name)
         if name == "pairs judge":
             page.keyboard.press("x")
-            failures += check(page, "cannot decide")
+            look("cannot decide")
             page.keyboard.press("Escape")
             page.get_by_role("button", name="Guidelines").click()
-            failures += check(page, "guidelines")
+            look("guidelines")
             page.keyboard.press("Escape")
-        failures += check(page, name)
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            failures.append((name, "is wider than its window"))
-    page.goto(shot)
-    failures += check(page, "text")
-    page.context.clear_cookies()
-    for path in ("/", f"/join/{invite}", f"/reset/{reset}", "/projects/999999/judge"):
+    for name, path in texts.items():
         page.goto(path)
-        failures += check(page, path)
+        look(name)
+    page.context.clear_cookies()
+    for name, path in {
+        "welcome": "/", "join": f"/join/{invite}", "reset": f"/reset/{reset}", "ended": "/join/never-made",
+        "missing": "/projects/999999/judge",
+    }.items():  # fmt: skip
+        page.goto(path)
+        look(name)
     context.close()
+    if EVERY:
+        figures = {"bytes": sizes, "first paint": paints, "failures": failures}
+        (Path(EVERY) / f"pages-{width}-{scheme}.json").write_text(json.dumps(figures, indent=1))
     assert failures == []
     assert max(sizes.values()) <= MOST_BYTES, sizes
-    if note := os.environ.get("ACCORD_SIZES"):
-        Path(note).write_text(json.dumps({"bytes": sizes, "first paint": paints}, indent=1))

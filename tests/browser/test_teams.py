@@ -98,3 +98,22 @@ def test_results_and_counts_refresh_by_themselves(browser, page, place):
         answer(judge, "rationales", n)
     page.locator("[data-fresh]").filter(has_text=re.compile(rf"model (?!{version},)\d+")).wait_for()
     context.close()
+
+
+def test_a_gold_question_of_two_texts_is_made_on_the_page_of_one(page, place):
+    project = f"/projects/{place.keys['pairs']}"
+    page.goto(f"{project}/texts")
+    page.locator("table a").first.click()
+    page.get_by_text("Make this a gold question").click()
+    page.get_by_label("Beside which text?").select_option(index=2)
+    beside = page.get_by_label("Beside which text?").locator("option:checked").inner_text().partition(": ")[2]
+    page.get_by_label("The right answer").select_option("the other text is better")
+    page.get_by_label("Because").fill("it names a reason")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Make it gold").click()
+    page.goto(f"{project}/quality")
+    row = page.get_by_role("row", name="it names a reason")
+    assert beside[:40] in row.inner_text()
+    assert "the second is better" in row.inner_text()
+    with page.expect_navigation():  # as it was, for the other tests
+        row.get_by_role("button", name="Remove").click()

@@ -24,6 +24,7 @@ from sqlalchemy import create_engine, select, text
 from test_crashes import kill, prepare
 from voters import crowd, enrol
 
+from accord.store import people
 from accord.store.database import open_database
 from accord.store.tables import judgements
 from databases import PostgresServer
@@ -76,6 +77,8 @@ def main():
     try:
         database, project = prepare(server.url, n_items=options.texts)
         tokens = enrol(database, project, options.people)
+        with database.write() as c:
+            secret = people.secret(c, "pages")
         running = [start(server.url, ports[0]), start(server.url, ports[1], "--no-worker")]
         for port in ports:
             wait(port)
@@ -99,7 +102,7 @@ def main():
 
         urls = ",".join(f"http://127.0.0.1:{port}" for port in ports)
         began = time.monotonic()
-        record = asyncio.run(crowd(urls, tokens, project=project, think=options.think, during=during))
+        record = asyncio.run(crowd(urls, tokens, project=project, think=options.think, during=during, secret=secret))
         lasted = time.monotonic() - began
         after = [sum(one.cpu_times()[:2]) for one in pages]
         with database.read() as c:

@@ -46,18 +46,9 @@ def large_result():
     }
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    from fastapi.testclient import TestClient
-
-    from accord.studio.app import create_app
-    from accord.studio.security import Passwords
-
-    database = open_database(f"sqlite:///{tmp_path_factory.mktemp('large') / 'studio.db'}")
+def fill(database):
+    """Put a large project into a database; returns its key, the key of its first text and the session of its owner."""
     rng = np.random.default_rng(0)
-    steps: list[int] = []  # one entry for every 1,000 instructions of SQLite: work that no busy machine can change
-    database.engine.dispose()
-    event.listen(database.engine, "connect", lambda link, _: link.set_progress_handler(lambda: steps.append(1), 1000))
     with database.write() as c:
         owner = people.create_person(c, "Owner", password_hash=None)
         project = projects.create_project(c, name="Large", kind="pairs", created_by=owner.id)
@@ -105,6 +96,21 @@ def large(tmp_path_factory):
     scores.put_scores(
         database, project, n_judgements=N_VOTES, last_judgement=N_VOTES, seconds=1.0, result=large_result(), rows=rows
     )
+    return project, first, token
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    from fastapi.testclient import TestClient
+
+    from accord.studio.app import create_app
+    from accord.studio.security import Passwords
+
+    database = open_database(f"sqlite:///{tmp_path_factory.mktemp('large') / 'studio.db'}")
+    steps: list[int] = []  # one entry for every 1,000 instructions of SQLite: work that no busy machine can change
+    database.engine.dispose()
+    event.listen(database.engine, "connect", lambda link, _: link.set_progress_handler(lambda: steps.append(1), 1000))
+    project, first, token = fill(database)
     app = create_app(database, passwords=Passwords(fast=True))
     client = TestClient(app, base_url="http://localhost")
     client.headers["authorization"] = f"Bearer {token}"

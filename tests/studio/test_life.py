@@ -163,3 +163,18 @@ def test_a_project_is_deleted_with_all_of_it_and_no_other(studio, linked):
                 assert c.execute(left).scalar_one() == 0, table.name
         assert c.execute(select(func.count()).select_from(items).where(items.c.project_id == other)).scalar_one() == 6
         assert c.execute(select(func.count()).select_from(judgements)).scalar_one() == 0
+
+
+def test_the_audit_log_names_who_did_what_and_only_what_became_different(studio, linked):
+    project, owner, _ = linked
+    shown = {"name": "Renamed", "open": False, "overlap": 2, "quota": None}  # as a form sends it, with what stays
+    assert patch(owner, project, **shown).status_code == 200
+    assert patch(owner, project, **shown).status_code == 200  # nothing is different: nothing is noted
+    lines = [line for line in owner.get(f"/api/projects/{project}/audit").json() if line["action"] == "project changed"]
+    assert [line["detail"]["fields"] for line in lines] == [["name", "overlap"]]
+    judge = next(row for row in owner.get(f"/api/projects/{project}/members").json() if row["role"] == "judge")
+    person = owner.get("/api/me").json()["name"]
+    owner.patch(f"/api/projects/{project}/members/{judge['id']}", json={"role": "viewer"})
+    page = owner.get(f"/projects/{project}/people").text
+    about = f'<td class="quiet secret">{judge["name"]}; role: viewer</td>'
+    assert f'<td class="name">{person}</td><td>member changed</td>{about}' in page

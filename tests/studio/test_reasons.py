@@ -6,6 +6,7 @@ import re
 import pytest
 
 from accord.store.scores import kept_model, results_of
+from accord.studio.pages import results as pages
 from accord.workflows.collecting import reasons
 from accord.workflows.collecting.refit import refit
 from accord.workflows.exchange import store_project
@@ -46,7 +47,12 @@ def test_any_text_is_explained_when_asked(studio, told, kind):
     answer = client.post(f"/api/projects/{key}/results/{row['key']}/reasons")
     assert answer.status_code == 200, answer.text
     wanted = task_of(kind).explain(model, project, row["item_id"])
-    assert [reason for reason, _, _ in answer.json()["reasons"]] == list(wanted["reason"].head(8))
+    told_of = answer.json()["reasons"]
+    for what in wanted["kind"].unique():  # of each kind the strongest: votes are not hidden behind words
+        strongest = list(wanted["reason"][wanted["kind"] == what])
+        found = [reason for reason, _, of in told_of if of == what]
+        assert found == strongest[: len(found)]
+        assert len(found) >= min(3, len(strongest))
     assert answer.json()["reasons_for"] == wanted.attrs["label"]
     shown = client.get(page).text
     assert "Ask the model why" not in shown
@@ -89,3 +95,17 @@ def test_blind_judges_are_told_no_reasons(studio, told):
     studio.join(key, judge, "judge")
     row = client.get(f"/api/projects/{key}/results").json()["rows"][0]
     assert studio.client(judge).post(f"/api/projects/{key}/results/{row['key']}/reasons").status_code == 403
+
+
+def test_facts_and_reasons_of_a_ranked_text_are_in_plain_words():
+    row = {"key": 1, "rank": 2, "rank_low": 1, "rank_high": 4, "score": 0.5, "low": 0.1, "high": 0.9, "wins": 87.4,
+           "std": 0.2, "p_best": 0.25, "n_votes": 6}  # fmt: skip
+    assert dict(pages._facts(row)) == {
+        "rank": "2 (between 1 and 4 with 90 %)", "score": "0.50 (between 0.10 and 0.90 with 90 %)",
+        "wins": "87 in 100", "chance of being best": "25 %", "votes": "6",
+    }  # fmt: skip
+    found = [["length:linear", 0.5, "term"], ["words:matern", -0.7, "term"], ["length:matern", 0.3, "term"],
+             ["log_words", 0.2, "feature"], ["t_4", 0.1, "item"]]  # fmt: skip
+    assert [[reason, round(effect, 6)] for reason, effect, _ in pages._merged(found)] == [
+        ["its length", 0.8], ["its words", -0.7], ["log words", 0.2], ["t_4", 0.1],
+    ]  # fmt: skip

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from accord.store import people
 from accord.store.database import open_database
+from accord.studio.security import csrf_token
 
 # What an answer that may be sent again says, and what a broken connection raises.
 TRY_AGAIN = {429, 500, 502, 503}
@@ -41,11 +42,19 @@ class Record:
 
 
 class Browser:
-    """One kept-open connection; just enough HTTP for the studio, so that the client leaves the processors to it."""
+    """One kept-open connection; just enough HTTP for the studio, so that the client leaves the processors to it.
 
-    def __init__(self, url, token):
+    With the studio's ``secret`` of pages the session goes as a cookie with the token of a page, as browsers send it;
+    otherwise as a bearer token.
+    """
+
+    def __init__(self, url, session, secret=None):
         self._address = urlsplit(url)
-        self._token = token
+        self._who = (
+            f"Authorization: Bearer {session}"
+            if secret is None
+            else f"Cookie: accord_session={session}\r\nX-CSRF-Token: {csrf_token(secret, session)}"
+        )
         self._streams = None
 
     async def post(self, path, body):
@@ -58,7 +67,7 @@ class Browser:
         reader, writer = self._streams
         content = b"" if body is None else json.dumps(body).encode()
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: {self._address.netloc}\r\nAuthorization: Bearer {self._token}\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: {self._address.netloc}\r\n{self._who}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
         )
         writer.write(head.encode() + content)
@@ -126,14 +135,15 @@ async def _patiently(browser, path, body, stop, record):
         await asyncio.sleep(0.1)
 
 
-async def crowd(url, tokens, *, project, think, during, seed=0):
+async def crowd(url, tokens, *, project, think, during, secret=None, seed=0):
     """Let the holders of ``tokens`` vote until ``during`` (a coroutine) is done; returns what they saw.
 
-    ``url`` may name several servers with commas between; people are dealt to them in turn.
+    ``url`` may name several servers with commas between; people are dealt to them in turn. With ``secret`` they come by
+    cookie.
     """
     record, stop, rng = Record(), asyncio.Event(), random.Random(seed)
     servers = url.split(",")
-    browsers = [Browser(servers[place % len(servers)], token) for place, token in enumerate(tokens)]
+    browsers = [Browser(servers[place % len(servers)], token, secret) for place, token in enumerate(tokens)]
     people = [
         asyncio.create_task(voter(browser, project, record, stop, think, random.Random(rng.random())))
         for browser in browsers

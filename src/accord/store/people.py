@@ -5,6 +5,7 @@ Only hashes of session and invite tokens are stored, so a copy of the database l
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,6 +34,7 @@ __all__ = [
     "hash_token",
     "invites_of",
     "members",
+    "names_of",
     "password_hash_of",
     "person_of_session",
     "remove_member",
@@ -124,6 +126,12 @@ def create_person(
 def get_person(connection: Connection, person_id: int) -> Person:
     """The person of a key."""
     return _person(connection.execute(select(people).where(people.c.id == person_id)).one())
+
+
+def names_of(connection: Connection, person_ids: Collection[int]) -> dict[int, str]:
+    """The names of some people."""
+    rows = connection.execute(select(people.c.id, people.c.name).where(people.c.id.in_(person_ids)))
+    return {row.id: row.name for row in rows}
 
 
 def count_people(connection: Connection) -> int:

@@ -436,9 +436,7 @@ def note(connection: Connection, project_id: int | None, person_id: int | None, 
 
 
 def audit_log(connection: Connection, project_id: int, *, limit: int = 200) -> list[Any]:
-    """The newest lines of a project's audit log."""
-    return list(
-        connection.execute(
-            select(audit).where(audit.c.project_id == project_id).order_by(audit.c.id.desc()).limit(limit)
-        )
-    )
+    """The newest lines of a project's audit log, with the name of who did it."""
+    lines = select(audit, people.c.name.label("person_name")).outerjoin(people, people.c.id == audit.c.person_id)
+    rows = connection.execute(lines.where(audit.c.project_id == project_id).order_by(audit.c.id.desc()).limit(limit))
+    return list(rows)

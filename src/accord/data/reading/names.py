@@ -60,7 +60,10 @@ IDENTITY = {
     "quote": _names("highlight highlights rationale rationales evidence highlighted_text marked_words excerpt"),
 }
 # Names that say less: a number of rows is an id if no two are equal, and who wrote or judged is seen from the rows.
-NUMBERED = _names("nr no # number nummer lfd_nr numero numéro index row column_1 unnamed:_0 __index_level_0__")
+NUMBERED = _names(
+    "nr no # number nummer lfd_nr numero numéro index row column_1 unnamed:_0 __index_level_0__ sku article_number "
+    "artikelnummer"
+)
 USERS = _names("user user_id")
 TITLES = _names("title topic_title thread_title question_title topic_name subject betreff titel")
 # What is compared by many votes stands before what it wrote, which is compared once.

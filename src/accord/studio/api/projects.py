@@ -1,6 +1,6 @@
 """Projects and their texts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -298,6 +298,14 @@ def get_project(access: Viewer) -> ProjectAnswer:
     return project_answer(access.project, access.role)
 
 
+def _differing(before: StoredProject, changes: Mapping[str, Any]) -> list[str]:
+    """The names of what a change makes different, settings by their own names: a form sends all that it shows."""
+    settings = changes.get("settings", before.settings)
+    names = {name for name in changes if name != "settings" and changes[name] != getattr(before, name)}
+    known = settings.keys() | before.settings.keys()
+    return sorted(names | {name for name in known if settings.get(name) != before.settings.get(name)})
+
+
 @router.patch("/projects/{project_id}", responses={401: {}, 403: {}, 404: {}})
 def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> ProjectAnswer:
     """Change what a project asks and whom."""
@@ -306,11 +314,10 @@ def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> Projec
     changes = {name: changed.pop(name) for name in ("name", "question", "guidelines") if changed.get(name) is not None}
     if kind is not None and kind != access.project.kind:
         changes["kind"] = kind
-    fields = sorted({**changes, **changed})
 
     def change(connection: Connection) -> StoredProject | None:
+        stored = projects.get_project(connection, access.project.id) or access.project
         if changed:
-            stored = projects.get_project(connection, access.project.id) or access.project
             changes["settings"] = changed_settings(connection, stored, changed)
         if "kind" in changes:
             _, n_answers = projects.count_rows(connection, [access.project.id])[access.project.id]
@@ -323,6 +330,7 @@ def change_project(sent: ProjectChange, access: Owner, studio: Studio) -> Projec
             changes["settings"] = {**settings, **asked_about(kind, named, settings)}
         if changes:
             projects.change_project(connection, access.project.id, **changes)
+        if fields := _differing(stored, changes):
             projects.note(connection, access.project.id, access.person.id, "project changed", fields=fields)
         return projects.get_project(connection, access.project.id)
 

@@ -46,6 +46,8 @@ def people(
         members = stored_people.members(connection, access.project.id)
         invites = stored_people.invites_of(connection, access.project.id)
         audit = projects.audit_log(connection, access.project.id)
+        about = {line.detail["person"] for line in audit if "person" in line.detail}
+        named = stored_people.names_of(connection, about)
     # Computed by the worker with every refit: a project may have hundreds of thousands of answers.
     found = [Annotator(**row) for row in (scores.result.get("people", []) if scores else [])]
     shared = sum(person.n_shared for person in found)
@@ -74,7 +76,7 @@ def people(
         pager=pager(request, offset=offset, limit=_PAGE, total=max(len(listed), len(found), len(pace))),
         invites=invites,
         names={person.id: person.name for person, _ in members},
-        audit=audit,
+        audit=[(line.at, line.person_name or "the studio", line.action, _detail(line.detail, named)) for line in audit],
         overall=overall,
         pace=pace[some],
         quota=access.project.settings.get("quota"),
@@ -83,6 +85,18 @@ def people(
         n_judgements=scores.n_judgements if scores else 0,
         judges=_judges(scores.result.get("judges") if scores else None),
     )
+
+
+def _detail(detail: Mapping[str, Any], names: Mapping[int, str]) -> str:
+    """What a line of the audit log is about, in words."""
+    parts = []
+    for name, value in detail.items():
+        if name == "person":
+            parts.append(names.get(value, "somebody who is gone"))
+        elif name not in ("item", "other") and value not in (None, ""):
+            shown = ", ".join(value) if isinstance(value, list) else value
+            parts.append(f"{name.replace('_', ' ')}: {shown}")
+    return "; ".join(parts)
 
 
 def _judges(found: Mapping[str, Any] | None) -> dict[str, Any] | None:

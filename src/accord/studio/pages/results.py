@@ -193,6 +193,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         said = results_of(connection, access.project.id, [key]).get(key) if access.sees_results else None
         judged = _judgements_of(connection, access, key)
         neighbours = _neighbours(connection, access.project.id, item)
+        others = _others(connection, access.project.id, item) if access.project.kind == "pairs" else []
     return render(
         request,
         "text.html",
@@ -203,10 +204,11 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         facts=_facts(said) if said else [],
         reasons=_reasons(said) if said else [],
         why=_why(access.project.kind, said) if said else None,
-        given=bool(said and said.get("given")),
+        given=bool(said) and _is_given(said),
         highlights=_marked_title(item, said) if said and said.get("highlights") else [],
         judgements=judged,
         neighbours=neighbours,
+        others=others,
     )
 
 
@@ -218,14 +220,21 @@ _FACTS = {
 }
 
 
-_NO_FACTS = {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "given"}
+_NO_FACTS = {"key", "item_id", "text", "highlights", "reasons", "reasons_for", "given", "group", "group_id", "std"}
 
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     facts = {name: _cell(value) for name, value in row.items() if name not in _NO_FACTS and not name.startswith("p.")}
     if "low" in facts and "high" in facts:
         facts["score"] += f" (between {facts.pop('low')} and {facts.pop('high')} with 90 %)"
-    for name in ("p_best", "probability"):
+    ranks = _range(row.get("rank_low"), row.get("rank_high"))
+    for name in ("rank_low", "rank_high"):
+        facts.pop(name, None)
+    if ranks and ranks != facts.get("rank"):
+        facts["rank"] += f" (between {ranks.replace('–', ' and ')} with 90 %)"
+    if row.get("wins") is not None:
+        facts["wins"] = f"{row['wins']:.0f} in 100"
+    for name in ("p_best", "probability", "p_all_equal"):
         if row.get(name) is not None:
             facts[name] = _percent(row[name])
     if row.get("given"):  # a person said so: the model has nothing to be sure of
@@ -234,6 +243,13 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         facts[aspect] = _score(found)
     facts.pop("aspects", None)
     return [(_FACTS.get(name, name.replace("_", " ")), value) for name, value in facts.items() if value]
+
+
+def _is_given(row: dict[str, Any]) -> bool:
+    """Whether people said all of it, so that nothing is the model's."""
+    if row.get("aspects"):
+        return all(found.get("given") for found in row["aspects"].values())
+    return bool(row.get("given"))
 
 
 def _why(kind: str, row: dict[str, Any]) -> str | None:
@@ -260,13 +276,29 @@ _REASONS = {
     "aspect": "another aspect",
     "comment": "another comment",
     "term": "a property of the text",
+    "feature": "a property of the text",
+    "item": "another text, by its votes",
+    "pull": "another comment",
+    "evidence": "what the comment is like",
+    "rest": "all else",
+    "prior": "how common the label is",
     "vote": "a vote",
+}
+# The parts of the score of a text, without the shape of the function that each has.
+_PARTS = {
+    "length": "its length",
+    "surface": "how it is written",
+    "words": "its words",
+    "characters": "parts of its words",
+    "lemmas": "its words",
+    "tags": "its kinds of words",
+    "item": "what votes say of it beyond its words",
 }
 
 
 def _reasons(row: dict[str, Any]) -> list[dict[str, Any]]:
     """Why the model says what it says: each reason with a bar that is as long as the reason is strong."""
-    found = row.get("reasons") or []
+    found = _merged(row.get("reasons") or [])
     most = max((abs(effect) for _, effect, _ in found), default=0.0) or 1.0
     return [
         {
@@ -278,6 +310,23 @@ def _reasons(row: dict[str, Any]) -> list[dict[str, Any]]:
         for reason, effect, kind in found
         if effect
     ]
+
+
+def _merged(found: list[list[Any]]) -> list[list[Any]]:
+    """The reasons with plain words for the parts of a score; parts of one name are one reason."""
+    parts: dict[str, float] = {}
+    for reason, effect, kind in found:
+        if kind == "term":
+            groups = reason.split(":")[:-1] or [reason]
+            name = " and ".join(_PARTS.get(group, group) for group in groups)
+            parts[name] = parts.get(name, 0.0) + effect
+    strongest = sorted(parts.items(), key=lambda part: -abs(part[1]))
+    others = [[_plain(reason, kind), effect, kind] for reason, effect, kind in found if kind != "term"]
+    return [*([name, effect, "term"] for name, effect in strongest), *others]
+
+
+def _plain(reason: str, kind: str) -> str:
+    return "how common the label is" if kind == "prior" else reason.replace("_", " ") if kind == "feature" else reason
 
 
 def _judgements_of(connection: Connection, access: Access, key: int) -> list[dict[str, Any]]:
@@ -331,6 +380,12 @@ def _neighbours(connection: Connection, project_id: int, item: StoredItem) -> li
             kind = row.kind or "link"
             out.append({"key": other.key, "text": other.text, "kind": f"{kind} →" if outgoing else f"← {kind}"})
     return out
+
+
+def _others(connection: Connection, project_id: int, item: StoredItem) -> list[StoredItem]:
+    """The first texts beside which a text may be asked about."""
+    found, _ = projects.find_items(connection, project_id, group_id=item.group_id, limit=_PAGE + 1)
+    return [other for other in found if other.key != item.key][:_PAGE]
 
 
 def _pieces(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:

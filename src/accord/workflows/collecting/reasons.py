@@ -21,7 +21,8 @@ from accord.workflows.kinds import task_of
 
 __all__ = ["Asked", "asked", "find_reasons", "kept", "with_reasons"]
 
-_MOST_REASONS = 8
+# So many reasons where all are of one kind; of several kinds the strongest of each, so that none hides another.
+_MOST_REASONS, _LEAST_OF_KIND = 8, 3
 # The first texts of the results are explained, for so long: a refit must not become much slower by it.
 _SECONDS, _LEAST, _MOST = 2.0, 1, 200
 # The others are explained when somebody asks, by the model that is kept for that where it has at most so many bytes.
@@ -47,9 +48,10 @@ def with_reasons(rows: Iterable[Mapping[str, Any]], model: Any, project: Project
 def _reasons(model: Any, project: Project, name: str) -> dict[str, Any]:
     """What is explained, which may be another label than the one that people gave, and the reasons for it."""
     table = task_of(project.kind).explain(model, project, name)
+    share = max(_LEAST_OF_KIND, _MOST_REASONS // max(1, table["kind"].nunique()))
     rows = [
         [str(row["reason"]), float(row["effect"]), str(row["kind"])]
-        for row in table.head(_MOST_REASONS).to_dict("records")
+        for row in table.groupby("kind", sort=False).head(share).to_dict("records")
         if np.isfinite(float(row["effect"]))
     ]
     return {"reasons": rows, "reasons_for": str(table.attrs.get("label", ""))}

@@ -7,7 +7,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   if (form.dataset.ask && !confirm(form.dataset.ask)) return;
-  const say = sayInto(form.querySelector(".error"));
+  const say = sayInto(form.querySelector("[role=alert]")); // its class says whether its sentence is an error
   const button = form.querySelector("button[type=submit]");
   button.disabled = true;
   say("");
@@ -34,6 +34,10 @@ document.addEventListener("submit", async (event) => {
     } else if (form.dataset.tell) {
       say(form.dataset.tell.replace(/\{(\w+)\}/g, (_, name) => answer[name]));
       form.reset();
+      for (const place of document.querySelectorAll("[data-n-texts]")) {
+        place.dataset.nTexts = Number(place.dataset.nTexts) + answer.texts;
+        place.textContent = Number(place.dataset.nTexts).toLocaleString("en");
+      }
     } else if (form.dataset.then) {
       location.href = form.dataset.then.replace("{id}", answer?.id ?? "");
     } else location.reload();

@@ -49,6 +49,7 @@ export class Judging {
     because.textContent = question.reason ? question.reason[0].toUpperCase() + question.reason.slice(1) : because.dataset.all;
     document.getElementById("all-done").classList.toggle("hidden", !question.done);
     this.root.classList.toggle("hidden", question.done);
+    document.getElementById("skip").classList.toggle("hidden", question.done);
     this.question = question.done ? null : question;
     if (question.done) setTimeout(() => { if (!this.question && !this.busy) this.next(); }, 30000); // others may give one back
     const reason = given?.skip_reason ? ` (${given.skip_reason})` : "";
@@ -96,7 +97,7 @@ export class Judging {
     place.classList.toggle("warn", !!feedback && !feedback.right);
     if (!feedback) return;
     const what = feedback.right ? "Right." : `The right answer to the last question was: ${feedback.answer}.`;
-    place.textContent = `${what} ${feedback.reason}`;
+    place.textContent = feedback.reason ? `${what} Because: ${feedback.reason}` : what;
   }
 
   skip(reason) { this.answer({ kind: "skip", skip_reason: reason }); }

@@ -11,12 +11,12 @@ document.addEventListener("submit", async (event) => {
   const right = form.elements.right.value;
   const body = { request_id: form.dataset.request, kind, item: Number(item), reason: form.elements.reason.value };
   if (form.elements.gold) body.gold = form.elements.gold.checked;
-  if (kind === "pair") Object.assign(body, { other: Number(other), value: Number(right) });
+  if (kind === "pair") Object.assign(body, { other: Number(other ?? form.elements.other.value), value: Number(right) });
   else if (kind === "score") body.scores = { [aspect ?? form.elements.aspect.value]: Number(right) };
   else body.label = right;
   try {
     await call("POST", `/api/projects/${project}/${to}`, body);
     if (to === "gold") location.reload();
     else form.closest(".conflict").replaceChildren("Settled.");
-  } catch (error) { sayInto(form.querySelector(".error"))(error.message, true); }
+  } catch (error) { sayInto(form.querySelector("[role=alert]"))(error.message, true); }
 });

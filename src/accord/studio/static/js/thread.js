@@ -73,7 +73,9 @@ function tell(feedback) {
   const place = document.getElementById("feedback");
   place.classList.toggle("hidden", !feedback);
   place.classList.toggle("warn", !!feedback && !feedback.right);
-  if (feedback) place.textContent = `${feedback.right ? "Right." : `The right answer to the last comment was: ${feedback.answer}.`} ${feedback.reason}`;
+  if (!feedback) return;
+  const what = feedback.right ? "Right." : `The right answer to the last comment was: ${feedback.answer}.`;
+  place.textContent = feedback.reason ? `${what} Because: ${feedback.reason}` : what;
 }
 
 const dialog = document.getElementById("skip-dialog");
