@@ -1,7 +1,7 @@
 """Texts that answer each other: the links between them, the threads they make, and the order they were written in."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import pyarrow as pa
@@ -29,7 +29,7 @@ def links_of_replies(items: pa.Table, known: Mapping[str, int], lost: Counter[st
     ]
     if len(inside) < len(found):
         lost["replies to texts that are not in the files make no link"] += len(found) - len(inside)
-    ends = zip(*inside, strict=True) if inside else ((), (), ())
+    ends: Iterable[Sequence[str | None]] = zip(*inside, strict=True) if inside else ((), (), ())
     columns = {
         name: pa.array(part, pa.string()) for name, part in zip(("src_id", "dst_id", "context"), ends, strict=True)
     }

@@ -207,7 +207,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
 def _by_content(content: Any) -> IntArray:
     """Positions of texts, or rows of features, in order of what stands there."""
     if content.ndim == 2:
-        return np.lexsort(content.T[::-1])
+        return np.asarray(np.lexsort(content.T[::-1]))
     return np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.int64)
 
 
