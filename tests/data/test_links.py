@@ -76,7 +76,7 @@ def test_replies_are_links_with_their_first_words():
     assert links.kinds.tolist() == ["reply"] * 3
     first, second, third = links.contexts
     assert (first, third) == ("I agree, and soon.", "")
-    assert second == "Not so fast: " + " ".join(["money"] * 7)
+    assert second == "Not so fast: " + " ".join(["money"] * 8)  # 60 characters
     imported, lost = with_schema(table.to_dict("list"), ITEMS), Counter()
     found = links_of_replies(imported, {name: place for place, name in enumerate("abcde")}, lost)
     assert found.column("context").to_pylist() == [first, second, third]
