@@ -1,8 +1,9 @@
 """The default thread classifier against what people would pick instead, on few threads and on long ones.
 
-``python benchmarks/defaults_threads.py [N_DRAWS]`` draws 20, 60 and 200 training threads of SemEval 2015 and scores the
-test threads; it needs the corpus ``cqa`` in ``ACCORD_DATA``. The simple row is what people would pick instead: words
-and word pairs by tf-idf beside seven hand-made features, logistic regression, its strength by cross-validation.
+``python benchmarks/defaults_threads.py [N_DRAWS [FIRST_SEED]]`` draws 20, 60 and 200 training threads of SemEval 2015
+and scores the test threads, and draws short threads and scores the long ones; it needs the corpus ``cqa`` in
+``ACCORD_DATA``. The simple row is what people would pick instead: words and word pairs by tf-idf beside seven hand-made
+features, logistic regression, its strength by cross-validation.
 """
 
 import sys
@@ -17,13 +18,14 @@ from sklearn.preprocessing import StandardScaler
 from accord import ThreadClassifier
 from accord.data.corpora import cqa
 from accord.threads.features.table import ThreadFeatures
-from accord.threads.paper.tables import binary
+from accord.threads.paper.tables import binary, joined
 
 FEW = (
     "comment/length", "comment/question_mark", "comment/by_asker", "comment/url", "comment/thanks", "thread/position",
     "similarity/cosine_11",
 )  # fmt: skip
 SIZES = (20, 60, 200)
+SHORT, LONG, LONG_SIZES = 10, 30, (60, 200, 800)
 
 
 def simple(train, test):
@@ -77,41 +79,47 @@ def shown(name, values):
     print(f"| {name} | {mean[0]:.3f} ± {half[0]:.3f} | {100 * mean[1]:.1f} ± {100 * half[1]:.1f} |", flush=True)
 
 
-def few_threads(n_draws):
+def few_threads(n_draws, first):
     train, test = binary(cqa.load("2015/train")), binary(cqa.load("2015/test"))
     truth = test.labels == "Good"
     for n in SIZES:
         found = {name: [] for name in ROWS}
-        for seed in range(n_draws):
+        for seed in range(first, first + n_draws):
             part = drawn(train, n, seed)
             for name, row in ROWS.items():
                 p = row(part, test)
                 found[name].append((log_loss(p, truth), np.mean((p > 0.5) == truth)))
-        print(f"\n{n} threads, {n_draws} draws\n\n| row | log loss | accuracy |\n|---|---:|---:|")
-        for name, values in found.items():
-            shown(name, np.array(values))
-        for name in ROWS:
-            if name != "default":
-                shown(f"default − {name}", np.array(found["default"]) - np.array(found[name]))
+        compared(f"{n} threads, {n_draws} draws", found)
 
 
-def long_threads():
-    """Trained on threads of at most 10 comments, tested on those of 30 or more, of all of 2015."""
+def long_threads(n_draws, first):
+    """Trained on threads of at most 10 comments, tested on those of 30 or more, which are never drawn."""
     parts = [binary(cqa.load(f"2015/{name}")) for name in ("train", "dev", "test")]
-    short = parts[0].subset(np.diff(parts[0].offsets) <= 10)
-    print("\nat most 10 comments → 30 or more\n\n| row | log loss | accuracy |\n|---|---:|---:|")
-    for name in ("default", "default, model='local'"):
-        losses = []
-        for part in parts:
-            long = part.subset(np.diff(part.offsets) >= 30)
-            if long.n_threads:
-                p, truth = ROWS[name](short, long), long.labels == "Good"
-                losses += [(log_loss(p[long.thread_of == t], truth[long.thread_of == t]),
-                            np.mean((p > 0.5)[long.thread_of == t] == truth[long.thread_of == t]))
-                           for t in range(long.n_threads)]  # fmt: skip
-        shown(f"{name}, n = {len(losses)} threads", np.array(losses))
+    short = parts[0].subset(np.diff(parts[0].offsets) <= SHORT)
+    test = joined([part.subset(np.diff(part.offsets) >= LONG) for part in parts])
+    truth = test.labels == "Good"
+    for n in LONG_SIZES:
+        found = {name: [] for name in ROWS}
+        for seed in range(first, first + n_draws):
+            part = drawn(short, n, seed)
+            for name, row in ROWS.items():
+                p = row(part, test)
+                found[name].append((log_loss(p, truth), np.mean((p > 0.5) == truth)))
+        compared(
+            f"{n} threads of at most {SHORT} comments → {test.n_threads} of {LONG} or more, {n_draws} draws", found
+        )
+
+
+def compared(title, found):
+    print(f"\n{title}\n\n| row | log loss | accuracy |\n|---|---:|---:|")
+    for name, values in found.items():
+        shown(name, np.array(values))
+    for name in found:
+        if name != "default":
+            shown(f"default − {name}", np.array(found["default"]) - np.array(found[name]))
 
 
 if __name__ == "__main__":
-    few_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
-    long_threads()
+    n_draws, first = [*map(int, sys.argv[1:3]), *(20, 0)[len(sys.argv[1:3]) :]]
+    few_threads(n_draws, first)
+    long_threads(n_draws, first)

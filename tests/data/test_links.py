@@ -1,5 +1,7 @@
 """Links: tables in and out, restriction to the rows present, refusals."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.data import Links
+from accord.data.links import opening_words
+from accord.data.project import ITEMS, with_schema
+from accord.data.reading.replies import links_of_replies
 from accord.errors import InputError
 from tables import FORMS, one_sentence
 
@@ -54,3 +59,27 @@ def test_refusals_are_one_sentence(make, words):
     with pytest.raises(InputError, match=words) as caught:
         make()
     assert one_sentence(caught.value)
+
+
+def test_replies_are_links_with_their_first_words():
+    texts = [
+        "Build it here.",
+        "> Build it here.\nI agree,   and soon.",
+        "Not so fast: " + "money " * 30,
+        "好" * 100,
+        None,
+    ]
+    table = pd.DataFrame({"item_id": list("abcde"), "text": texts, "reply_to": [None, "a", "b", "gone", "a"]})
+    links = Links.from_replies(table)
+    assert links.source.tolist() == ["b", "c", "e"]
+    assert links.target.tolist() == ["a", "b", "a"]
+    assert links.kinds.tolist() == ["reply"] * 3
+    first, second, third = links.contexts
+    assert (first, third) == ("I agree, and soon.", "")
+    assert second == "Not so fast: " + " ".join(["money"] * 8)  # 60 characters
+    imported, lost = with_schema(table.to_dict("list"), ITEMS), Counter()
+    found = links_of_replies(imported, {name: place for place, name in enumerate("abcde")}, lost)
+    assert found.column("context").to_pylist() == [first, second, third]
+    assert sum(lost.values()) == 1
+    assert len(opening_words("好" * 100)) == 60
+    assert Links.from_replies(table.drop(columns="text")).contexts is None

@@ -169,6 +169,61 @@ def test_scores_of_cross_validation_include_the_links():
         assert cross_val_score(line, counts, y, params={"links": links}, cv=2).mean() == pytest.approx(joint)
 
 
+def test_a_score_counts_the_texts_whose_label_was_not_given():
+    X, y, ids, links = graph(n=200)
+    model = CollectiveClassifier().fit(X, part(y, 0.5), links=links, ids=ids)
+    known, truth = part(y, 0.5), y.copy()
+    truth[:20] = None
+    asked = pd.isna(known) & ~pd.isna(truth)
+    told = model.predict(X, links=links, ids=ids, known=known)
+    found = model.score(X, truth, links=links, ids=ids, known=known)
+    assert found == pytest.approx(np.mean(told[asked] == y[asked]))
+    assert found < 1.0
+    with pytest.raises(InputError, match="not given in known"):
+        model.score(X, y, links=links, ids=ids, known=y)
+
+
+@pytest.mark.parametrize(("n_labels", "homophily"), [(5, 0.6), (2, 0.85)])
+def test_links_among_new_texts_count_no_more_than_they_say(n_labels, homophily):
+    """Neighbours of training texts were trained on, those of new texts were not."""
+    losses = []
+    for seed in range(3):
+        X, y, ids, links = graph(n=400, n_labels=n_labels, homophily=homophily, topic=0.1, seed=seed)
+        old, new = np.arange(200), np.arange(200, 400)
+        truth = np.unique(y, return_inverse=True)[1][new]
+        alone = {"coupling": 0.0, "neighbour_words": "own", "implicit": 0}
+        for settings in ({}, alone):
+            model = CollectiveClassifier(**settings).fit(X[old], y[old], links=links, ids=ids[old])
+            p = model.predict_proba(X[new], links=links, ids=ids[new])
+            losses.append(-np.log(p[np.arange(200), truth]).mean())
+    joint, local = np.reshape(losses, (3, 2)).T
+    assert joint.mean() < local.mean() + 0.005
+
+
+@pytest.mark.parametrize("worded", [True, False])
+def test_partly_labelled_texts_in_any_order_give_the_same_beliefs(worded):
+    X, y, ids, links = graph(n=150, n_labels=2)
+    rng = np.random.default_rng(0)
+    words = rng.choice(["I agree with", "I object to", "as said by"], links.n_links)
+    links = Links(links.source, links.target, contexts=words if worded else None)
+    known = part(y, 0.6)
+    first = CollectiveClassifier().fit(X, known, links=links, ids=ids)
+    order, moved = rng.permutation(150), links.subset(rng.permutation(links.n_links))
+    named = np.array([None if each is None else {"label 0": "z", "label 1": "a"}[each] for each in known], dtype=object)
+    second = CollectiveClassifier().fit(X[order], named[order], links=moved, ids=ids[order])
+    for a, b in ((None, None), (known, named[order])):
+        expected = first.predict_proba(X, links=links, ids=ids, known=a)[order, ::-1]
+        assert_allclose(second.predict_proba(X[order], links=moved, ids=ids[order], known=b), expected, atol=1e-6)
+
+
+def test_texts_without_ids_may_come_in_any_order():
+    texts = np.array([f"{'we agree' if k % 3 else 'they object'} {k % 7} {k}" for k in range(60)], dtype=object)
+    y, order = np.where(np.arange(60) % 2, "yes", "no"), np.random.default_rng(0).permutation(60)
+    expected = CollectiveClassifier().fit(texts, y).predict_proba(texts)
+    shuffled = CollectiveClassifier().fit(texts[order], y[order]).predict_proba(texts[order])
+    assert_allclose(shuffled, expected[order], atol=1e-6)
+
+
 SAMPLES = {
     "Chinese": "很好吃，我喜欢|味道很好|非常喜欢这里|服务很好|太难吃了|味道很差|不会再来|服务很差",
     "Japanese": "とてもおいしい|店が良い|大好きです|また来たい|まずいです|店が悪い|大嫌いです|二度と来ない",

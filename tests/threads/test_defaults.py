@@ -157,6 +157,11 @@ def test_cross_validation_and_pipelines_use_the_threads():
         assert grid.best_params_ == {"model": "fccrf"}
     with pytest.warns(UserWarning, match="groups was not given"):
         ThreadClassifier().fit(x, y, groups=thread).predict(x)
+    with pytest.warns(UserWarning, match="nothing is learnt about threads"):
+        ThreadClassifier().fit(x, y)
+    texts = pd.Series(np.where(y == "yes", "try the park", "no idea"))
+    with pytest.warns(UserWarning, match="nothing is learnt about threads"):
+        ThreadClassifier().fit(texts, y)
 
 
 def test_texts_are_cross_validated_as_a_table():

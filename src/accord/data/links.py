@@ -11,7 +11,10 @@ from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["Links"]
+__all__ = ["Links", "opening_words"]
+
+# People say at the beginning of a reply whether they agree; what comes later is about the matter.
+OPENING = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +133,36 @@ class Links:
             frame["context"].fillna("").to_numpy(object) if "context" in frame else None,
         )
 
+    @classmethod
+    def from_replies(cls, table: Any) -> "Links":
+        """A link from every text to the one that it answers, with the first words of the reply as its context.
+
+        Replies to texts that are not in the table make no link.
+
+        Parameters
+        ----------
+        table : table of pandas, polars or Arrow
+            With ``item_id``, ``reply_to`` (missing where a text answers none) and optionally ``text``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from accord import Links
+        >>> said = ["Build it here.", "I agree, and soon."]
+        >>> links = Links.from_replies(pd.DataFrame({"item_id": ["a", "b"], "text": said, "reply_to": [None, "a"]}))
+        >>> links.to_table().iloc[0].tolist()
+        ['b', 'a', 'reply', 'I agree, and soon.']
+        """
+        frame = as_frame(table)
+        require_columns(frame, ["item_id", "reply_to"], what="replies")
+        ids, parents = frame["item_id"].astype(str), frame["reply_to"].astype(object)
+        kept = parents.notna() & parents.astype(str).isin(set(ids)) & (parents.astype(str) != ids)
+        contexts = None
+        if "text" in frame:
+            contexts = np.array([opening_words(text) for text in frame.loc[kept, "text"].fillna("")], dtype=object)
+        kinds = np.full(int(kept.sum()), "reply", dtype=object)
+        return cls(ids[kept].to_numpy(object), parents[kept].astype(str).to_numpy(object), kinds, None, contexts)
+
     def to_table(self) -> pd.DataFrame:
         """A table with the columns that :meth:`from_table` reads."""
         columns: dict[str, Any] = {"src_id": self.source, "dst_id": self.target}
@@ -137,3 +170,18 @@ class Links:
             if values is not None:
                 columns[name] = values
         return pd.DataFrame(columns)
+
+
+def opening_words(text: str) -> str:
+    """The first words of a reply, without the lines that quote another text.
+
+    Examples
+    --------
+    >>> from accord.data.links import opening_words
+    >>> opening_words("> Build it here.\\nI agree.")
+    'I agree.'
+    """
+    said = " ".join(" ".join(line for line in text.splitlines() if not line.lstrip().startswith(">")).split())
+    if len(said) <= OPENING:
+        return said
+    return said[: said.rfind(" ", 0, OPENING + 1)] if " " in said[:OPENING] else said[:OPENING]

@@ -230,8 +230,9 @@ def fit_contents(
         Also fit without each of these folds, 0 … ``n_folds`` − 1.
     """
     rows = np.flatnonzero(codes >= 0)
-    tried = np.sort([row for row in order if codes[row] >= 0][:MAX_TRIED])
-    tried = tried if len(np.unique(codes[tried])) == n_labels else rows[:max_gram]
+    labelled = order[codes[order] >= 0]
+    tried = np.sort(labelled[:MAX_TRIED])
+    tried = tried if len(np.unique(codes[tried])) == n_labels else np.sort(labelled[:max_gram])
 
     def grams(at: IntArray) -> tuple[FloatArray, FloatArray]:
         """Inner products of own and of mixed features."""

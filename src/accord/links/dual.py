@@ -27,6 +27,7 @@ __all__ = [
     "Evidence",
     "fit_agreement",
     "fit_coupling",
+    "fits_blocks",
     "fuse",
     "pull_share",
 ]
@@ -291,7 +292,7 @@ def fit_coupling(
     truth, degree = codes[asked], degrees(evidence, len(codes))[asked]
     log_p = np.concatenate([part.log_p[part.rows] for part in held_out])
     tried = [Coupling(tuple(choice), PRIOR) for choice in product(*scales)]
-    if blocks and evidence and 0 < 2 * log_p.shape[1] * len(evidence[0].ends) <= MOST_MESSAGES:
+    if blocks and fits_blocks(evidence, log_p.shape[1]):
         tried.append(Coupling(tuple(0.0 for _ in scales), BLOCK_PRIOR, blocks=True))
     place = None if units is None else np.unique(units[asked], return_inverse=True)[1]
     few = place is not None and recalibrate and place.max(initial=0) < MOST_FEW
@@ -313,6 +314,11 @@ def fit_coupling(
             best = replace(coupling, fusion=fusion, loss=loss, content_loss=content_loss, rank=rank)
     assert best is not None  # there is at least one choice
     return best
+
+
+def fits_blocks(evidence: Sequence[Evidence], n_labels: int) -> bool:
+    """Whether there are links, and not too many of them for the block model."""
+    return bool(evidence) and 0 < 2 * n_labels * len(evidence[0].ends) <= MOST_MESSAGES
 
 
 def _cautious_fusion(

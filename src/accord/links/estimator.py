@@ -1,19 +1,29 @@
 """Collective classification of texts that cite, answer or mention each other: content, links, and one inference."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Flag, Number, Object, Rule
 from accord.fitting.workers import WithWorkers
-from accord.links.content import VIEWS, Content, MixedRidge, fit_calibration, fit_contents, mixing, silent_content
+from accord.links.content import (
+    VIEWS,
+    Content,
+    HeldOut,
+    MixedRidge,
+    fit_calibration,
+    fit_contents,
+    mixing,
+    silent_content,
+)
 from accord.links.cut import CUTS, fit_cut
 from accord.links.dual import (
     PRICE,
@@ -24,6 +34,7 @@ from accord.links.dual import (
     degrees,
     fit_agreement,
     fit_coupling,
+    fits_blocks,
     fuse,
     pull_share,
 )
@@ -53,6 +64,8 @@ BETAS = {"set_to": 0.8, "inc_by": 0.15}
 MOST_WEIGHT = 3.0
 # Words of neighbours must lower the log loss of a text by this much to be read where no label is known around it.
 VIEW_PRICE = 0.01
+# Where texts were left out one by one, they fall into so many parts, which stand for graphs that were not trained on.
+N_PARTS = 2
 NO_COUPLING = Coupling((), RAW)
 
 
@@ -340,9 +353,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         n_labels = len(self.classes_)
         if n_labels > 2 and self.inference in CUTS:
             raise InputError(f"a cut holds two labels; there are {n_labels}. Use 'mean_field' or 'lbp'.")
-        by_id = np.argsort(texts.ids.astype(str), kind="stable")
-        order = by_id[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
-        groups, among = _left_out_together(texts.groups, codes)
+        order = texts.order[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
+        groups, among = _left_out_together(texts, codes)
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
         self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
         self._fit_features(texts)
@@ -392,16 +404,24 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             content = replace(content, calibration=calibration)
             model = replace(model, calibration=calibration, agreements=agreements)
         self._keep(content)
+        new, around = content.held_out(codes, folds, known=False), evidence
+        free: dict[str, Any] = {"scales": scales, "blocks": False}
+        if among and content.model is not None:
+            parts, whole = _parts(texts, codes, order)
+            new, around = self._as_new(texts, features, link_scores, codes, order, content, parts)
+            if blocks and not whole and fits_blocks(evidence, n_labels):
+                # Mean field, chosen where half of the links are cut, floods a graph that has all of its links.
+                free = {"scales": [scales[0][:1], *scales[1:]], "blocks": True}
         self.model_: Any = replace(
             model,
             free=fit_coupling(
                 model,
-                content.held_out(codes, folds, known=False),
+                new,
                 codes,
-                evidence,
-                scales=scales,
+                around,
+                recalibrate=self.recalibrate,
                 units=None if among else np.unique(texts.groups, return_inverse=True)[1],
-                **settings | {"blocks": False},
+                **free,
             ),
             among_known=fit_coupling(
                 model, content.held_out(codes, folds, known=True), codes, evidence, scales=scales, **settings
@@ -448,7 +468,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             calibration = fit_calibration(left, codes[labelled], n_labels=n_labels, is_ridge=False)
             scores = label_scores(model, features)
             scores[labelled] = left
-            by_fold = () if folds is None else tuple(self._without(features, codes, folds))
+            by_fold = () if folds is None else tuple(self._without(features, codes, folds, self.n_folds))
             return [Content("own", model, calibration, scores, by_fold)]
         views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
         views = ["own"] if self.inference in CUTS and self.neighbour_words == "auto" else views
@@ -458,10 +478,40 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             views=views, n_labels=n_labels, folds=folds, n_folds=self.n_folds, seed=self.random_state,
         )  # fmt: skip
 
-    def _without(self, features: sp.csr_matrix, codes: IntArray, folds: IntArray) -> Iterator[FloatArray]:
+    def _as_new(
+        self,
+        texts: LinkedTexts,
+        features: sp.csr_matrix,
+        link_scores: FloatArray,
+        codes: IntArray,
+        order: IntArray,
+        content: Content,
+        parts: IntArray,
+    ) -> tuple[list[HeldOut], list[Evidence]]:
+        """Labelled texts and links as they are met in a graph that was not trained on.
+
+        Neighbours that the content was trained on say more than new ones do, and so do words that stood around them.
+        """
+        apart, kept = texts.apart(parts)
+        left = np.where(codes >= 0, parts, -1)
+        if self.content is not None:
+            by_part: Sequence[FloatArray] = list(self._without(features, codes, left, N_PARTS))
+        else:
+            mix = None if content.view == "own" else self._mix(apart, features)
+            groups = np.argsort(texts.order)
+            [alone] = fit_contents(
+                features, mix, codes, groups, order,
+                views=[content.view], n_labels=len(self.classes_), folds=left, n_folds=N_PARTS, seed=self.random_state,
+            )  # fmt: skip
+            by_part = alone.by_fold
+        scores = np.stack(by_part)[parts, np.arange(texts.n_texts)]
+        held_out = HeldOut(np.flatnonzero(codes >= 0), None, content.calibration.log_p(scores))
+        return [held_out], self._evidence(apart, features, link_scores[kept])
+
+    def _without(self, features: sp.csr_matrix, codes: IntArray, folds: IntArray, n_folds: int) -> Iterator[FloatArray]:
         """Scores of all texts by the given classifier trained without each fold; 0 where a label is missing then."""
         n_labels = len(self.classes_)
-        for fold in range(self.n_folds):
+        for fold in range(n_folds):
             kept = np.flatnonzero((codes >= 0) & (folds != fold))
             if len(np.unique(codes[kept])) == n_labels:
                 yield label_scores(clone(self.content).fit(features[kept], codes[kept]), features)
@@ -499,8 +549,11 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         rows = seen[worded[seen]]
         if len(np.unique(codes[ends[rows, 0]] == codes[ends[rows, 1]])) < 2:
             return scores
-        where = np.asarray(groups)[ends[rows, 0]]
-        where = where if len(np.unique(where)) > 1 else np.arange(len(rows))
+        # The end that comes first whatever the order of rows.
+        rank = np.argsort(texts.order)
+        first, second = np.sort(rank[ends[rows]], axis=1).T
+        where = np.asarray(groups)[texts.order[first]]
+        where = where if len(np.unique(where)) > 1 else first * texts.n_texts + second
         agree = (codes[ends[rows, 0]] == codes[ends[rows, 1]]).astype(np.int64)
         self.link_, left = self._left_out(self.link, words[rows], agree, where)
         scores[worded] = label_scores(self.link_, words[worded])
@@ -533,8 +586,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 told = np.column_stack([told, kind_features(kinds, texts.pairs, self.kinds_)])
         evidence = [Evidence(texts.pairs.ends, told, self._weights(texts))]
         if self.implicit and features.shape[1]:
-            by_id = np.argsort(texts.ids.astype(str), kind="stable")
-            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=~texts.pairs.connected, order=by_id)
+            lonely = ~texts.pairs.connected
+            near = nearest_pairs(unit, texts.groups, k=self.implicit, lonely=lonely, order=texts.order)
             evidence.append(Evidence(near, pair_similarity(unit, near)[:, None], np.ones(len(near))))
         return evidence
 
@@ -597,17 +650,35 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         return reasons
 
 
-def _left_out_together(groups: AnyArray, codes: IntArray) -> tuple[AnyArray, bool]:
+def _left_out_together(texts: LinkedTexts, codes: IntArray) -> tuple[AnyArray, bool]:
     """The group that each text is left out with, and whether new texts will stand among labelled ones.
 
     Where one group holds all texts, or groups are labelled in part, texts are left out one by one.
     """
-    names, place = np.unique(groups, return_inverse=True)
+    names, place = np.unique(texts.groups, return_inverse=True)
     n_labelled = np.bincount(place[codes >= 0], minlength=len(names))
     size = np.bincount(place, minlength=len(names))
     partly = bool(np.any((n_labelled > 0) & (n_labelled < size)))
-    among = partly or len(names) == 1 or len(names) == len(groups)
-    return (np.arange(len(groups)) if among else groups), among
+    among = partly or len(names) == 1 or len(names) == texts.n_texts
+    return (np.argsort(texts.order) if among else texts.groups), among
+
+
+def _parts(texts: LinkedTexts, codes: IntArray, order: IntArray) -> tuple[IntArray, bool]:
+    """A part of each text, labelled texts shared out evenly, and whether parts keep pieces of the graph whole.
+
+    Whole groups make a part where there are enough of them. A graph without a loop may be cut without harm.
+    """
+    names, units = np.unique(texts.groups, return_inverse=True)
+    grouped = 2 * N_PARTS <= len(names) < texts.n_texts
+    units = units if grouped else np.arange(texts.n_texts)
+    order = order[np.argsort(codes[order] < 0, kind="stable")]
+    _, first, place = np.unique(units[order], return_index=True, return_inverse=True)
+    parts = np.empty(texts.n_texts, dtype=np.int64)
+    parts[order] = np.argsort(np.argsort(first))[place] % N_PARTS
+    i, j = texts.pairs.ends.T
+    joined = sp.coo_matrix((np.ones(len(i)), (i, j)), shape=(texts.n_texts, texts.n_texts))
+    n_pieces, _ = connected_components(joined, directed=False)
+    return parts, bool(grouped or texts.pairs.n_pairs == texts.n_texts - n_pieces)
 
 
 def _agreeing(ends: IntArray, codes: IntArray) -> tuple[IntArray, AnyArray]:

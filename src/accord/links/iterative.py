@@ -139,7 +139,7 @@ class IterativeClassifier(LinkedClassifier):
                 start=left_out,
                 free=texts.pairs.connected,
                 scales=SCALES,
-                order=_by_id(texts),
+                order=texts.order,
                 max_iter=self.max_iter,
                 seed=self.random_state,
             )
@@ -157,7 +157,7 @@ class IterativeClassifier(LinkedClassifier):
         labeller = local_labeller(
             self.local_, words, neighbours.row, n_neighbour_features=neighbours.n_features, scale=self.scale_
         )
-        rng, order = np.random.default_rng(self.random_state), _by_id(texts)
+        rng, order = np.random.default_rng(self.random_state), texts.order
         labels, convergence = iterate_labels(labeller, start, free=free, max_iter=self.max_iter, rng=rng, order=order)
         # The residual is the number of labels that the last round changed.
         warn_unconverged("IterativeClassifier", convergence, cure="Raise max_iter.", stacklevel=4)
@@ -195,8 +195,3 @@ class IterativeClassifier(LinkedClassifier):
             if texts.contexts is not None and len(texts.contexts):
                 words = self.window_vectoriser_.transform(pair_texts(texts.contexts, texts.pairs))
         return Neighbours(self.features, texts.pairs, n_labels=len(self.classes_), words=words)
-
-
-def _by_id(texts: LinkedTexts) -> IntArray:
-    """Positions of the texts in order of their ids."""
-    return np.argsort(texts.ids.astype(str), kind="stable")

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
@@ -104,21 +103,30 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
         ids: Any = None,
         known: Any = None,
     ) -> float:
-        """Accuracy of :meth:`predict` with the same links, groups, ids and known labels.
+        """Accuracy on the texts that have a label which was not given in ``known``.
 
         Parameters
         ----------
         X, links, groups, ids
             As in :meth:`fit`.
         y : array of shape (n_texts,)
-            True labels.
+            True labels, missing (``None`` or NaN) where they are not known.
         sample_weight : array of shape (n_texts,), optional
             How much each row counts; by default all count the same.
         known : array of shape (n_texts,), optional
             Labels that are known for certain, missing (``None`` or NaN) elsewhere.
         """
         told = self.predict(X, links=links, groups=groups, ids=ids, known=known)
-        return float(accuracy_score(y, told, sample_weight=sample_weight))
+        truth = np.asarray(y, dtype=object)
+        if truth.shape != told.shape:
+            raise InputError(f"y must have one label a text; there are {len(told)} texts and shape {truth.shape}.")
+        counted = ~pd.isna(truth)
+        if known is not None:
+            counted &= pd.isna(np.asarray(known, dtype=object))
+        if not counted.any():
+            raise InputError("a score needs texts with a label that was not given in known=; there is none.")
+        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
+        return float(np.average(told[counted] == truth[counted], weights=weight))
 
     def _check_combination(self) -> None:
         """Refuse settings that do not go together."""

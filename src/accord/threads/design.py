@@ -230,6 +230,13 @@ def as_threads(X: Any, groups: Any = None, labels: Any = None) -> Threads | None
     return Threads.from_table(frame)
 
 
+def tells_threads(X: Any, groups: Any) -> bool:
+    """Whether rows say which thread they belong to; a single row need not."""
+    if groups is not None or isinstance(X, Threads) or np.shape(X)[0] < 2:
+        return True
+    return is_table(X) and {"text", "group_id"} <= set(as_frame(X).columns)
+
+
 def places_in(X: Any, threads: Threads) -> IntArray | None:
     """The row of X that each comment of its threads comes from; ``None`` where X is the record itself."""
     if isinstance(X, Threads):

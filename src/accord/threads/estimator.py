@@ -36,6 +36,7 @@ from accord.threads.design import (
     pair_scores,
     places_in,
     similarities_of,
+    tells_threads,
 )
 from accord.threads.features.edges import ThreadEdges
 from accord.threads.features.table import FEATURE_SETS, ThreadFeatures
@@ -268,6 +269,13 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         settings = self._settings()
         self.features_: ThreadFeatures | None = None
         self.vectors_ = None if self.vectors is None else FittedVectors.of(self.vectors)
+        if self.model != "local" and not tells_threads(X, groups):
+            warnings.warn(
+                "groups was not given, so that every comment stands alone and nothing is learnt about threads. "
+                "Give the thread of each row as groups (in cross-validation, scikit-learn's metadata routing hands "
+                "it on), or use model='local'.",
+                stacklevel=2,
+            )
         texts = as_threads(X, groups, y)
         if texts is not None:
             # Sorted by their names, so that nothing depends on the order in which threads are given.
@@ -588,6 +596,12 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         """The inference problem of some comments, in the order of their threads."""
         check_is_fitted(self, "weights_")
         settings = self._settings()
+        if self.weights_.edges.any() and not tells_threads(X, groups):
+            warnings.warn(
+                "groups was not given, so that every comment is judged as a thread of its own. Give the thread of each "
+                "row as groups; in cross-validation, scikit-learn's metadata routing hands it on.",
+                stacklevel=3,
+            )
         texts, place = as_threads(X, groups), None
         if texts is not None:
             made = getattr(self, "features_", None)
@@ -598,12 +612,6 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             vectors = self._vectors_of(texts)
             edges = made.edges(texts, vectors=vectors) if settings.uses_pairs else None
             X = made.transform(texts, vectors=vectors)
-        elif groups is None and np.shape(X)[0] > 1 and self.weights_.edges.any():
-            warnings.warn(
-                "groups was not given, so that every comment is judged as a thread of its own. Give the thread of each "
-                "row as groups; in cross-validation, scikit-learn's metadata routing hands it on.",
-                stacklevel=3,
-            )
         values, ids, names = as_float_table(X)
         values = in_trained_order(values, names, tuple(self.feature_names_))
         rows = ThreadRows.of(groups, len(values))

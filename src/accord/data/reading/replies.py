@@ -1,11 +1,12 @@
 """Texts that answer each other: the links between them, the threads they make, and the order they were written in."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import pyarrow as pa
 
+from accord.data.links import opening_words
 from accord.data.project import LINKS, with_schema
 
 __all__ = ["links_of_replies", "threads_of_replies", "without_prefix"]
@@ -20,14 +21,18 @@ def without_prefix(parent: str | None, known: Mapping[str, int]) -> str | None:
 
 
 def links_of_replies(items: pa.Table, known: Mapping[str, int], lost: Counter[str]) -> pa.Table:
-    """A link from every text to the one that it answers."""
-    rows = zip(items.column("item_id").to_pylist(), items.column("reply_to").to_pylist(), strict=True)
-    found = [(name, without_prefix(parent, known)) for name, parent in rows if parent is not None]
-    inside = [(name, parent) for name, parent in found if parent in known and parent != name]
+    """A link from every text to the one that it answers, with the first words of the reply."""
+    rows = zip(*(items.column(name).to_pylist() for name in ("item_id", "reply_to", "text")), strict=True)
+    found = [(name, without_prefix(parent, known), text) for name, parent, text in rows if parent is not None]
+    inside = [
+        (name, parent, opening_words(text or "")) for name, parent, text in found if parent in known and parent != name
+    ]
     if len(inside) < len(found):
         lost["replies to texts that are not in the files make no link"] += len(found) - len(inside)
-    source, target = zip(*inside, strict=True) if inside else ((), ())
-    columns = {"src_id": pa.array(source, pa.string()), "dst_id": pa.array(target, pa.string())}
+    ends: Iterable[Sequence[str | None]] = zip(*inside, strict=True) if inside else ((), (), ())
+    columns = {
+        name: pa.array(part, pa.string()) for name, part in zip(("src_id", "dst_id", "context"), ends, strict=True)
+    }
     return with_schema({**columns, "kind": pa.array(["reply"] * len(inside), pa.string())}, LINKS)
 
 

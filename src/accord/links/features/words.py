@@ -75,6 +75,19 @@ class LinkedPairs:
         touched[self.ends.ravel()] = True
         return touched
 
+    def subset(self, kept: AnyArray) -> tuple["LinkedPairs", AnyArray]:
+        """Some of the pairs (a mask), and which links make them, shape (n_links,)."""
+        links = kept[self.pair_of_link]
+        pair_of_link = (np.cumsum(kept) - 1)[self.pair_of_link[links]]
+        pairs = replace(
+            self,
+            ends=self.ends[kept],
+            pair_of_link=pair_of_link,
+            forward=self.forward[links],
+            weights=self.weights[kept],
+        )
+        return pairs, links
+
 
 @dataclass(frozen=True, eq=False)
 class LinkedTexts:
@@ -83,6 +96,7 @@ class LinkedTexts:
     ids: ObjectArray  # (n_texts,)
     content: Any  # (n_texts,) texts, or (n_texts, n_features) features
     groups: ObjectArray  # (n_texts,)
+    order: IntArray  # (n_texts,) positions in an order that does not depend on that of the rows
     pairs: LinkedPairs
     contexts: ObjectArray | None  # (n_links,) the words around each link
     kinds: ObjectArray | None = None  # (n_links,) what each link is
@@ -97,6 +111,14 @@ class LinkedTexts:
     def is_text(self) -> bool:
         """Whether the content is text rather than features."""
         return isinstance(self.content, np.ndarray) and self.content.ndim == 1
+
+    def apart(self, parts: IntArray) -> tuple["LinkedTexts", AnyArray]:
+        """The same texts where those of different parts know nothing of each other, and which pairs are left."""
+        kept = parts[self.pairs.ends[:, 0]] == parts[self.pairs.ends[:, 1]]
+        pairs, links = self.pairs.subset(kept)
+        columns = [None if column is None else column[links] for column in (self.contexts, self.kinds)]
+        groups = np.array([f"{part} {group}" for part, group in zip(parts, self.groups, strict=True)])
+        return replace(self, groups=groups, pairs=pairs, contexts=columns[0], kinds=columns[1]), kept
 
     def position(self, text: str) -> int:
         """The row of one text."""
@@ -148,7 +170,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
             f"links must be a Links record or a table with src_id and dst_id; got {type(links).__name__}. "
             "Make one with Links.from_table."
         )
-    X, names = texts_as_table(X), None
+    X, names, named = texts_as_table(X), None, True
     if sp.issparse(X) or isinstance(X, np.ndarray):
         if ids is None:
             raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
@@ -156,7 +178,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
     else:
         frame = as_frame(X)
         if "item_id" not in frame and ids is None and links is None:
-            ids = np.arange(len(frame)).astype(str)
+            ids, named = np.arange(len(frame)).astype(str), False
         if ids is None:
             require_columns(frame, ["item_id"], what="texts")
         ids = frame["item_id"].to_numpy(object) if ids is None else ids
@@ -167,18 +189,26 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
             names, content = _feature_columns(frame, needed=links is None)
     ids = unique_ids(ids, what="text")
     n = content.shape[0]
-    groups = np.arange(n) if groups is None else groups
-    for what, column in (("ids", ids), ("groups", groups)):
+    for what, column in (("ids", ids), ("groups", ids if groups is None else groups)):
         if len(column) != n:
             raise InputError(f"{what} must have one entry a row; there are {n} rows and {len(column)} entries.")
+    order = np.argsort(ids.astype(str), kind="stable") if named else _by_content(content)
+    groups = np.argsort(order) if groups is None else groups
     if links is None:
         none = np.empty(0, dtype=np.int64)
         pairs = linked_pairs(none, none, n_texts=n)
-        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, None, names=names)
+        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), order, pairs, None, names=names)
     links = links if links.weights is None else links.subset(links.weights > 0.0)
     kept, source, target = links.among(ids)
     pairs = linked_pairs(source, target, n_texts=n, weights=kept.weights)
-    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), pairs, kept.contexts, kept.kinds, names)
+    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), order, pairs, kept.contexts, kept.kinds, names)
+
+
+def _by_content(content: Any) -> IntArray:
+    """Positions of texts, or rows of features, in order of what stands there."""
+    if content.ndim == 2:
+        return np.asarray(np.lexsort(content.T[::-1]))
+    return np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.int64)
 
 
 def _feature_columns(frame: pd.DataFrame, *, needed: bool) -> tuple[ObjectArray, FloatArray]:
