@@ -1,7 +1,7 @@
 """The README's table "How good it is", from the pages of results.
 
-    python docs/how_good.py            says whether the README shows what the pages of results say
-    python docs/how_good.py --write    writes it anew
+python docs/how_good.py            says whether the README shows what the pages of results say
+python docs/how_good.py --write    writes it anew
 """
 
 import re

@@ -9,6 +9,7 @@ of the questions goes to anybody at random, so that nobody is left out and the f
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -213,11 +214,12 @@ def with_people(table: pd.DataFrame, project: Project, *, seed: int = 0, today: 
         quota=None if quota is None else int(quota),
         n_answers=number_of_answers(project),
     )
-    return table.assign(
-        who=[one.name for one in sent],
-        who_propensity=[one.propensity for one in sent],
-        who_why=[one.why for one in sent],
-    )
+    columns: dict[str, list[Any]] = {
+        "who": [one.name for one in sent],
+        "who_propensity": [one.propensity for one in sent],
+        "who_why": [one.why for one in sent],
+    }
+    return table.assign(**columns)
 
 
 def number_of_answers(project: Project) -> int:

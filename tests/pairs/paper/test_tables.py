@@ -1,4 +1,3 @@
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

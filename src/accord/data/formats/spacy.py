@@ -32,7 +32,7 @@ def _span(entry: Any) -> Span | None:
         (start, end), label, quote = entry[:2], (entry[2] if len(entry) == 3 else None), None
     else:
         return None
-    if not all(isinstance(place, int) and not isinstance(place, bool) for place in (start, end)):
+    if not (isinstance(start, int) and isinstance(end, int)) or isinstance(start, bool) or isinstance(end, bool):
         return None
     return start, end, as_text(label), quote if isinstance(quote, str) else None
 

@@ -204,7 +204,7 @@ def text(request: Request, key: Key, access: Viewer, studio: Studio) -> HTMLResp
         facts=_facts(said) if said else [],
         reasons=_reasons(said) if said else [],
         why=_why(access.project.kind, said) if said else None,
-        given=bool(said) and _is_given(said),
+        given=_is_given(said) if said else False,
         highlights=_marked_title(item, said) if said and said.get("highlights") else [],
         judgements=judged,
         neighbours=neighbours,

@@ -365,7 +365,9 @@ def _choose_texts(
     ahead = {way: [key for key in dict.fromkeys(those) if key in open_] for way, those in lists.items()}
     mix = TextMix([texts[place] for place in free], found.counts[free], found.groups[free], ahead, shares)
     drawn = [mix.draw(rng) for _ in range(min(size, free.size))]
-    rows = [{"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn]
+    rows: list[dict[str, Any]] = [
+        {"item": key, "other": None, "strategy": way, "propensity": p} for way, key, p in drawn
+    ]
     if not asks:
         return rows
     return [{**row, "asks": None if asks.get(row["item"]) == "highlight" else "label"} for row in rows]
