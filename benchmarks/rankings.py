@@ -6,8 +6,8 @@ answers that are learnt of honest and of random voters.
 
     python benchmarks/rankings.py RUNS [--first SEED] [--only PART OF A NAME]... [--keep FILE] [--table]
 
-``--only "=NAME="`` takes one problem alone. With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated. ``--table``
-prints the table of docs/results/rankings.md.
+``--only "=NAME="`` takes one problem alone. With ``--keep`` every run is a line of a file of JSON lines, and runs that
+stand there are not repeated. ``--table`` prints the table of docs/results/rankings.md.
 """
 
 import argparse
