@@ -4,10 +4,10 @@ Of every problem: how often the 90 % intervals of scores and of ranks hold the t
 across tiers is wrong, the log loss of attentive votes with and without learning about voters, and the rates of random
 answers that are learnt of honest and of random voters.
 
-    python benchmarks/rankings.py RUNS [--only PART OF A NAME]... [--keep FILE] [--table]
+    python benchmarks/rankings.py RUNS [--first SEED] [--only PART OF A NAME]... [--keep FILE] [--table]
 
-With ``--keep`` every run is a line of a file of JSON lines, and runs that stand there are not repeated. ``--table``
-prints the table of docs/results/rankings.md.
+``--only "=NAME="`` takes one problem alone. With ``--keep`` every run is a line of a file of JSON lines, and runs that
+stand there are not repeated. ``--table`` prints the table of docs/results/rankings.md.
 """
 
 import argparse
@@ -192,6 +192,7 @@ def main() -> None:
     """Runs that are missing, seed by seed over all problems, and the table of all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=int)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--table", action="store_true")
@@ -201,8 +202,8 @@ def main() -> None:
         kept = [json.loads(line) for line in said.keep.read_text(encoding="utf-8").splitlines()]
     done = {(row["problem"], row["seed"]) for row in kept}
     problems = [variant for base in PROBLEMS for variant in base.variants()]
-    problems = [one for one in problems if not said.only or any(part in one.name for part in said.only)]
-    for seed in range(said.runs):
+    problems = [one for one in problems if not said.only or any(part in f"={one.name}=" for part in said.only)]
+    for seed in range(said.first, said.first + said.runs):
         for problem in problems:
             if (problem.name, seed) not in done:
                 found = {key: float(value) for key, value in measure(problem, seed).items()}

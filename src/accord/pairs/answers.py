@@ -35,6 +35,8 @@ _OTHER_PAIRS = 200
 _MOST_SAMPLED, _MOST_ROWS = 256, 4_000
 # A ranking holds at most so many drawn scores at once; of very many items fewer draws are made, but at least so many.
 _MOST_DRAWN, _FEWEST_DRAWS = 15_000_000, 50
+# The fewer items, the more draws are made by default, from the first to the second number: so many scores in all.
+_DRAWS, _MOST_DRAWS, _DRAWN = 1_500, 8_000, 320_000
 _LEVEL = 0.9
 
 
@@ -276,7 +278,7 @@ class PairAnswers:
         sure: float = 0.95,
         anchor: str | None = None,
         scale: str = "score",
-        n_draws: int = 1500,
+        n_draws: int | None = None,
     ) -> pd.DataFrame:
         """The ranking of every group of items, best first.
 
@@ -297,8 +299,8 @@ class PairAnswers:
         scale : {"score", "elo"}
             Unit of the scores: that of the noise of one item, or Elo points. ``wins`` is in how many of 100 votes the
             item would beat one that stands at zero.
-        n_draws : int
-            How many joint draws of the scores all of it comes from.
+        n_draws : int, optional
+            How many joint draws of the scores all of it comes from; by default 1,500, and up to 8,000 of few items.
         """
         check_is_fitted(self)
         items = items or self.items_
@@ -329,7 +331,7 @@ class PairAnswers:
         *,
         top: int = 1,
         sure: float = 0.95,
-        n_draws: int = 1500,
+        n_draws: int | None = None,
         forecast: bool = True,
     ) -> Stability:
         """How settled the ranking of every group is, and how many more votes would settle its best ``top`` items.
@@ -341,8 +343,8 @@ class PairAnswers:
             Of how many best items the probability is asked for.
         sure : float
             The probability that is wanted.
-        n_draws : int
-            How many joint draws of the scores the probabilities come from.
+        n_draws : int, optional
+            How many joint draws of the scores the probabilities come from, by default as in :meth:`rank`.
         forecast : bool
             Whether to say how many votes are still needed; without it the answer comes sooner.
         """
@@ -388,10 +390,11 @@ class PairAnswers:
         ends = np.cumsum(np.bincount(codes))[:-1]
         return dict(zip(names.tolist(), np.split(order, ends), strict=True))
 
-    def _group_draws(self, items: Items, n_draws: int) -> Iterator[tuple[str | None, IntArray, FloatArray]]:
+    def _group_draws(self, items: Items, n_draws: int | None) -> Iterator[tuple[str | None, IntArray, FloatArray]]:
         """Joint draws of the scores of each group: its name, the positions of its items, shape (n_draws, n_items)."""
         rng = np.random.default_rng(self.random_state)
-        n_draws = min(n_draws, max(_FEWEST_DRAWS, _MOST_DRAWN // max(items.n_items, 1)))
+        most = max(_FEWEST_DRAWS, _MOST_DRAWN // max(items.n_items, 1))
+        n_draws = min(self._enough_draws() if n_draws is None else n_draws, most)
         drawn = self._draw(n_draws)
         whitened, scale = self.scorer_.draw(n_draws, rng) if drawn is None else (drawn.whitened, drawn.scale)
         groups = self._group_rows(items)
@@ -402,8 +405,13 @@ class PairAnswers:
             x = self._inputs(items.subset(rows))
             yield name, rows, self.scorer_.draw_scores(x, whitened, scale, generators[name])
 
-    def _draw(self, n_draws: int = 1500) -> Draws | None:
+    def _enough_draws(self) -> int:
+        """So many that figures of few items are steady, and those of many items do not take long."""
+        return min(max(_DRAWN // max(self.scorer_.points.index.size, 1), _DRAWS), _MOST_DRAWS)
+
+    def _draw(self, n_draws: int | None = None) -> Draws | None:
         """Draws of all that is learnt, made once after each fit; None where the Gaussian posterior has to do."""
+        n_draws = self._enough_draws() if n_draws is None else n_draws
         points = self.scorer_.points.index
         if (
             not isinstance(self.scorer_, Scorer)

@@ -21,6 +21,8 @@ _MOST_TEXTS = 400
 # The forecast takes so many possible truths, items around the end of the top, and looks up to so many times the votes.
 _TRUTHS, _ITEMS, _LOOKS, _MOST_TIMES = 200, 40, 142, 1000.0
 _ENOUGH_DRAWS, _ENOUGH_ERRORS = 800, 300
+# Orders of pairs are counted in all draws up to so many comparisons.
+_COMPARED = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,8 @@ def _settled(draws: FloatArray) -> tuple[float, int]:
     i, j = np.triu_indices(draws.shape[1], 1)
     if not i.size:
         return 1.0, 0
-    columns, wins = np.ascontiguousarray(draws[:_ENOUGH_DRAWS].T), np.empty(i.size)
+    enough = max(_ENOUGH_DRAWS, _COMPARED // i.size)
+    columns, wins = np.ascontiguousarray(draws[:: max(1, len(draws) // enough)].T), np.empty(i.size)
     for first in range(0, i.size, 4096):
         part = slice(first, first + 4096)
         wins[part] = (columns[i[part]] > columns[j[part]]).mean(axis=1)
@@ -161,7 +164,7 @@ def _times_needed(draws: FloatArray, top: int, sure: float, rng: np.random.Gener
     spread = np.sqrt(covariance[last, last] + covariance[following, following] - 2.0 * covariance[last, following])
     gap = np.take_along_axis(seen, last[:, :, None], 2) - np.take_along_axis(seen, following[:, :, None], 2)
     possible = gap[:, :, 0] * np.sqrt(grid) >= ndtri(wanted) * spread
-    found, errors = np.full(_TRUTHS, _MOST_TIMES), noise[:_ENOUGH_ERRORS]
+    found, errors = np.full(_TRUTHS, _MOST_TIMES), noise[:: max(1, len(noise) // _ENOUGH_ERRORS)]
     for k in range(_TRUTHS):
         for look in np.flatnonzero(possible[k]):
             if top_probability(seen[k, look] + errors / np.sqrt(grid[look]), order[k, look], top) >= wanted:

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from accord.pairs.process.likelihoods import Ballots, Preference, expectation, linearised, point
+from accord.pairs.process.likelihoods import Ballots, Preference, expectation, linearised, log_rates, log_votes, point
 
 RATES = (0.0, 0.3, 1.0)
 CASES = [
@@ -117,6 +117,32 @@ def test_predicted_probabilities_match_sampling():
         for column, vote in enumerate((1.0, 0.5, 0.0)):
             logs = likelihood.answered(np.array([0.5]), np.array([1.44]), ballots(likelihood, vote, 1))[0]
             assert_allclose(np.exp(logs[rate]), sampled[column], atol=2e-3)
+
+
+def test_the_likelihood_of_chains_is_that_of_the_formula_and_its_slopes_are_those_of_differences():
+    rates, leans, margin = np.array([0.0, 0.3, 1.0, 0.0]), np.array([0.0, 0.0, 0.0, 0.8]), 0.5
+    z, side = np.array([-9.0, -1.5, 0.2, 0.4, 3.0, 0.7]), np.array([1.0, -1.0, 0.0, 1.0, -1.0, 1.0])
+    answer = np.array([1, -1, 0, 0, 1, 0])
+    chance = np.where(answer == 0, 0.2, 0.4)
+    counts = np.array([[1, 0, 0, 0], [0, 2, 0, 0], [0.5, 0.5, 0, 1], [0, 0, 3, 0], [0, 0, 0, 1], [1, 1, 1, 1.0]])
+
+    def formula(z, margin):
+        shown = z[:, None] + side[:, None] * leans
+        right, left = norm.cdf((-margin - shown) / np.sqrt(2)), norm.sf((margin - shown) / np.sqrt(2))
+        p = np.choose(1 + answer[:, None], [right, 1 - left - right, left])
+        return np.log((1 - rates) * p + rates * chance[:, None])
+
+    def whole(z, margin):
+        return (counts * formula(z, margin)).sum()
+
+    found, by_z, step = np.empty((6, 4)), np.empty(6), 1e-5
+    log_rates(z, answer, side, margin, rates, leans, chance, found)
+    assert_allclose(found, formula(z, margin), rtol=1e-9)
+    total, by_margin = log_votes(z, answer, side, margin, rates, leans, chance, counts, by_z)
+    assert_allclose(total, whole(z, margin), rtol=1e-9)
+    assert_allclose(by_margin, (whole(z, margin + step) - whole(z, margin - step)) / (2 * step), rtol=1e-6)
+    moved = [(whole(z + d, margin) - whole(z - d, margin)) / (2 * step) for d in step * np.eye(6)]
+    assert_allclose(by_z, moved, rtol=1e-6, atol=1e-8)
 
 
 def test_the_point_rule_is_the_limit_of_the_expectation():

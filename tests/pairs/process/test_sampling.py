@@ -2,14 +2,16 @@ from itertools import product
 from math import lgamma
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
+from scipy.integrate import quad
 from scipy.special import ndtr
-from scipy.stats import norm
+from scipy.stats import kstest, norm
 
 from accord.pairs.process.evidence import fit
 from accord.pairs.process.kernels import Inputs, Kernel, Term
 from accord.pairs.process.likelihoods import Preference
-from accord.pairs.process.sampling import draw_posterior
+from accord.pairs.process.sampling import draw_posterior, draw_scale, log_prior
 from accord.pairs.process.sparse import SparseScorer, fit_sparse
 from accord.pairs.process.vote_counts import count_votes
 from accord.pairs.voters import RATES, SHARES_PRIOR, Voters
@@ -56,8 +58,55 @@ def test_draws_are_those_of_the_enumerated_joint_posterior():
     )  # fmt: skip
     difference = (draws.whitened @ found.prior.design.T) @ np.array([1.0, -1.0])
     assert_allclose(np.quantile(difference, [0.05, 0.25, 0.5, 0.75, 0.95]), quantiles, atol=0.06)
-    assert_allclose(np.log(draws.scale).mean(), log_scale, atol=0.05)
-    assert_allclose(np.array(RATES)[draws.habits].mean(axis=0), rates, atol=0.03)
+    assert_allclose(np.log(draws.scale).mean(), log_scale, atol=0.03)
+    assert_allclose(draws.beliefs(len(RATES)) @ np.array(RATES), rates, atol=0.02)
+
+
+@pytest.mark.parametrize(("square", "size", "log_variance"), [(3.0, 6, 0.4), (250.0, 40, -1.0), (0.01, 2, 0.0)])
+def test_the_prior_of_the_scores_is_that_of_every_scale_together(square, size, log_variance):
+    def density(t, n=0):
+        return np.exp(
+            -size * t - 0.5 * square * np.exp(-2 * t) - 0.5 * (log_variance + 2 * t) ** 2 / 1.5**2 - 2 * n * t
+        )
+
+    limits = {"points": [0.5 * np.log(square / size)], "epsabs": 0.0, "limit": 400}
+    whole, shrunk = quad(density, -8, 8, **limits)[0], quad(density, -8, 8, args=(1,), **limits)[0]
+    other = quad(lambda t: density(t) * np.exp(-0.5 * 0.1 * square * np.exp(-2 * t)), -8, 8, **limits)[0]
+    value, slope = log_prior(square, size, log_variance)
+    assert_allclose(log_prior(1.1 * square, size, log_variance)[0] - value, np.log(other / whole), rtol=1e-6)
+    assert_allclose(slope, -0.5 * shrunk / whole, rtol=1e-6)
+    rng, grid = np.random.default_rng(0), np.linspace(-8, 8, 40_001)
+    drawn = [draw_scale(rng, square, size, log_variance) for _ in range(4_000)]
+    reached = np.cumsum(density(grid)) / density(grid).sum()
+    assert kstest(drawn, lambda t: np.interp(t, grid, reached)).pvalue > 0.01
+
+
+def test_an_undecided_vote_without_a_margin_is_half_a_vote_for_each_side():
+    left, right, value = np.array([0, 0, 1, 2, 2]), np.array([1, 2, 2, 0, 1]), np.array([1.0, 0.5, 0.0, 0.5, 0.5])
+    undecided = np.flatnonzero(value == 0.5)
+    row = np.append(np.arange(5), undecided)
+    halves = np.append(np.where(value == 0.5, 1.0, value), np.zeros(undecided.size))
+    whole = count_votes(left, right, value, None).votes(np.arange(3))
+    split = count_votes(left[row], right[row], halves, np.where(value == 0.5, 0.5, 1.0)[row]).votes(np.arange(3))
+    x, kernel = Inputs((), np.arange(3)), Kernel((Term("item", ()),))
+    found = fit(kernel, x, None, whole, start=np.zeros(1), likelihood=Preference(), learn="fixed")
+    drawn = [
+        draw_posterior(
+            found.prior.design,
+            found.posterior,
+            votes,
+            Preference(),
+            None,
+            log_variance=0.0,
+            learn_scale=True,
+            learn_bias=False,
+            n_draws=20,
+            burn_in=0,
+            rng=np.random.default_rng(0),
+        ).whitened
+        for votes in (whole, split)
+    ]
+    assert_allclose(*drawn, atol=1e-9)
 
 
 def test_a_sparse_posterior_is_the_dense_one():

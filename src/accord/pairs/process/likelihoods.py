@@ -21,7 +21,17 @@ from scipy.special import ndtr
 
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["LINEARISATIONS", "Ballots", "Preference", "expectation", "linearised", "log_answer", "log_rates", "point"]
+__all__ = [
+    "LINEARISATIONS",
+    "Ballots",
+    "Preference",
+    "expectation",
+    "linearised",
+    "log_answer",
+    "log_rates",
+    "log_votes",
+    "point",
+]
 
 _SQRT2 = float(np.sqrt(2.0))
 _LOG_SQRT_2PI = 0.9189385332046727
@@ -155,38 +165,68 @@ def log_answer(
 
 
 @njit(cache=True, error_model="numpy")
-def _log_honest(z: float, answer: int, margin: float) -> float:
-    """log P of an attentive voter's answer, as in :func:`_honest`, without its derivatives."""
+def _by_margin(z: float, answer: int, margin: float) -> tuple[float, float, float]:
+    """log P of an attentive voter's answer as in :func:`_honest`, and its derivatives by z and by the margin."""
     if answer != 0:
-        return _log_phi((answer * z - margin) / _SQRT2)
+        u = (answer * z - margin) / _SQRT2
+        log_p = _log_phi(u)
+        mills = np.exp(-0.5 * u * u - _LOG_SQRT_2PI - log_p) / _SQRT2
+        return log_p, answer * mills, -mills
     a = abs(z)
-    log_top, log_low = _log_phi((margin - a) / _SQRT2), _log_phi((-margin - a) / _SQRT2)
-    return log_top + np.log(-np.expm1(min(log_low - log_top, -1e-300)))
+    top, low = (margin - a) / _SQRT2, (-margin - a) / _SQRT2
+    log_top, log_low = _log_phi(top), _log_phi(low)
+    log_p = log_top + np.log(-np.expm1(min(log_low - log_top, -1e-300)))
+    up = np.exp(-0.5 * top * top - _LOG_SQRT_2PI - log_p) / _SQRT2
+    down = np.exp(-0.5 * low * low - _LOG_SQRT_2PI - log_p) / _SQRT2
+    return log_p, (1.0 if z >= 0.0 else -1.0) * (down - up), up + down
 
 
 @njit(cache=True, error_model="numpy")
 def log_rates(
-    z: float, value: float, margin: float, rates: FloatArray, leans: FloatArray, side: float, wanted: FloatArray,
-    side_chance: float, tie_chance: float, out: FloatArray,
+    z: FloatArray, answer: IntArray, side: FloatArray, margin: float, rates: FloatArray, leans: FloatArray,
+    chance: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """log p_k(value | z) of every rate k whose ``wanted`` is above zero into ``out``; zero of the others."""
-    split = value == 0.5 and margin <= 0.0
-    out[:] = 0.0
-    for half in range(2 if split else 1):
-        answer = (1 - 2 * half) if split else (1 if value == 1.0 else (-1 if value == 0.0 else 0))
-        chance = tie_chance if answer == 0 else side_chance
-        lean, log_p, p = np.inf, 0.0, -1.0
+    """log p_k(answer | z) of every rate k into ``out``, shape (n_rows, n_rates); ``answer`` is 1 left, −1 right, 0."""
+    for i in range(z.size):
+        lean, log_p, p = np.inf, 0.0, 0.0
         for k in range(rates.size):
-            if wanted[k] <= 0.0:
+            if side[i] * leans[k] != lean:
+                lean = side[i] * leans[k]
+                log_p = _by_margin(z[i] + lean, answer[i], margin)[0]
+                p = np.exp(log_p)
+            out[i, k] = np.log((1.0 - rates[k]) * p + rates[k] * chance[i]) if rates[k] > 0.0 else log_p
+
+
+@njit(cache=True, error_model="numpy")
+def log_votes(
+    z: FloatArray, answer: IntArray, side: FloatArray, margin: float, rates: FloatArray, leans: FloatArray,
+    chance: FloatArray, counts: FloatArray, by_z: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Σ counts_ik log p_k(answer_i | z_i) and its derivative by the margin; those by z go into ``by_z``."""
+    total, by_margin = 0.0, 0.0
+    for i in range(z.size):
+        lean, log_p, slope, width, by = np.inf, 0.0, 0.0, 0.0, 0.0
+        for k in range(rates.size):
+            part = counts[i, k]
+            if part <= 0.0:
                 continue
-            if side * leans[k] != lean:
-                lean = side * leans[k]
-                log_p, p = _log_honest(z + lean, answer, margin), -1.0
-            part = log_p
+            if rates[k] >= 1.0:
+                total += part * np.log(chance[i])
+                continue
+            if side[i] * leans[k] != lean:
+                lean = side[i] * leans[k]
+                log_p, slope, width = _by_margin(z[i] + lean, answer[i], margin)
             if rates[k] > 0.0:
-                p = np.exp(log_p) if p < 0.0 else p
-                part = np.log((1.0 - rates[k]) * p + rates[k] * chance)
-            out[k] += 0.5 * part if split else part
+                p = (1.0 - rates[k]) * np.exp(log_p)
+                mixed = p + rates[k] * chance[i]
+                total += part * np.log(mixed)
+                part *= p / mixed
+            else:
+                total += part * log_p
+            by += part * slope
+            by_margin += part * width
+        by_z[i] = by
+    return total, by_margin
 
 
 @njit(cache=True, error_model="numpy")

@@ -4,29 +4,33 @@ The Gaussian posterior of the scores takes the variance of the scores, the voter
 shares, the bias and the margin as known. Where votes are few they are not, and intervals that ignore it are too narrow.
 Here all of them are drawn together, by Markov chain Monte Carlo:
 
-- scores: elliptical slice sampling around the Gaussian posterior, whitened, so that draws are almost independent;
-- the scale e^t of all scores, with a log-normal prior, moved with the scores and against them;
 - every voter's rate and lean, given the scores; the shares of these, given the voters (Dirichlet);
-- bias and margin: random-walk Metropolis.
+- scores, bias and margin, by Hamiltonian Monte Carlo, whitened by the Gaussian posterior, so that draws are almost
+  independent. The scale e^t of all scores, which has a log-normal prior, is integrated out meanwhile;
+- the scale, given the scores, exactly.
 
 Only the common scale of the kernel is drawn; its other parameters stay where the bound put them.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from accord.pairs.process.likelihoods import Preference, log_rates
+from accord.engines.numerics import cholesky
+from accord.pairs.process.likelihoods import Preference, log_rates, log_votes
 from accord.pairs.process.posterior import Posterior, Votes, solve_lower
 from accord.pairs.voters import Voters
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["Draws", "draw_posterior"]
+__all__ = ["Draws", "draw_posterior", "draw_scale", "log_prior"]
 
-# How much wider than the Gaussian posterior the proposals are: it is too narrow rather than too wide.
-_WIDER = 1.5
-_SCALE_MOVES = 5
+# The scores' covariance is taken to be that of the Gaussian posterior, widened along the scores themselves, because it
+# takes their scale as known; how often a move should be accepted.
+_STRETCH, _ACCEPTED = 0.06, 0.85
+# Bias and margin are known to about so much over the root of the number of votes.
+_UNIT = 1.2
 # The variance of the scores is log-normal around 1: two texts out of three differ by a fifth to five times the noise.
 _PRIOR_SD = 1.5
 
@@ -35,172 +39,217 @@ _PRIOR_SD = 1.5
 class Draws:
     """Draws from the posterior, one a row.
 
-    ``whitened`` holds the scores of the inducing points as v of f = e^t A v, so that scores of any items follow.
+    ``whitened`` holds u = e^t v of f = e^t A v at the inducing points, so that the scores of any items follow.
     """
 
-    whitened: FloatArray  # (n_draws, m), times e^t
+    whitened: FloatArray  # (n_draws, m)
     scale: FloatArray  # (n_draws,) e^t
-    habits: IntArray  # (n_draws, n_voters) which of the likelihood's rates and leans each voter has
+    habits: IntArray  # (n_draws, n_voters) of models that were saved earlier, otherwise of no draw
     bias: FloatArray  # (n_draws,)
     margin: FloatArray  # (n_draws,)
+    belief: FloatArray | None = None  # (n_voters, n_habits) the mean probability of each rate and lean
 
     def beliefs(self, n_habits: int) -> FloatArray:
-        """How often each voter was drawn with each rate and lean, shape (n_voters, n_habits)."""
+        """Probability of each voter's rates and leans, shape (n_voters, n_habits)."""
+        if self.belief is not None:
+            return self.belief
         return np.stack([(self.habits == k).mean(axis=0) for k in range(n_habits)], axis=1)
 
 
+class _Votes(NamedTuple):
+    """Rows of votes, and what voters may be like."""
+
+    left: IntArray
+    right: IntArray
+    answer: IntArray  # 1 left, −1 right, 0 undecided
+    side: FloatArray
+    chance: FloatArray  # of the answer where it is random
+    rates: FloatArray
+    leans: FloatArray
+
+
+class _Space(NamedTuple):
+    """Where the chain moves: x holds w of u = centre + spread · w, then bias and log margin in units of their own."""
+
+    centre: FloatArray  # (m,)
+    spread: FloatArray  # (m, m) S
+    scores: FloatArray  # (n_items,) at the centre
+    basis: FloatArray  # (n_items, m) scores by w
+    pull: FloatArray  # (m,) Sᵀ centre
+    gram: FloatArray  # (m, m) SᵀS
+    bias: float
+    bias_unit: float  # 0 where it is known
+    log_margin: float
+    margin_unit: float
+    learn_scale: bool
+    log_variance: float
+
+
 @njit(cache=True, error_model="numpy")
-def _log_likelihood(
-    f: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray, counts: FloatArray,
-    bias: float, margin: float, rates: FloatArray, leans: FloatArray, side_chance: float, tie_chance: float,
-) -> float:  # fmt: skip
-    total = 0.0
-    own = np.empty(rates.size)
-    for i in range(left.size):
-        z = f[left[i]] - f[right[i]] + side[i] * bias
-        log_rates(z, value[i], margin, rates, leans, side[i], counts[i], side_chance, tie_chance, own)
-        for k in range(rates.size):
-            total += counts[i, k] * own[k]
-    return total
+def _likeliest_scale(square: float, size: int, log_variance: float) -> float:
+    """The likeliest t given u = e^t v with |u|² = ``square``; the density is log-concave."""
+    t = 0.5 * np.log(max(square, 1e-12) / size)
+    for _ in range(50):
+        part = square * np.exp(-2.0 * t)
+        slope = part - size - 2.0 * (log_variance + 2.0 * t) / _PRIOR_SD**2
+        step = slope / (2.0 * part + 4.0 / _PRIOR_SD**2)
+        t += min(max(step, -1.0), 1.0)
+        if abs(step) < 1e-9:
+            break
+    return t
+
+
+@njit(cache=True, error_model="numpy")
+def log_prior(square: float, size: int, log_variance: float) -> tuple[float, float]:
+    """Log density of u with |u|² = ``square``, up to a constant, the scale integrated out; and its slope.
+
+    log ∫ N(u; 0, e^{2t} I) p(t) dt by the trapezoidal rule over eight standard deviations on either side of the mode,
+    which is right to six digits because the integrand is almost normal.
+    """
+    mode = _likeliest_scale(square, size, log_variance)
+    spread = 1.0 / np.sqrt(2.0 * square * np.exp(-2.0 * mode) + 4.0 / _PRIOR_SD**2)
+    own = log_variance + 2.0 * mode
+    top = -size * mode - 0.5 * square * np.exp(-2.0 * mode) - 0.5 * own * own / _PRIOR_SD**2
+    total, slope = 0.0, 0.0
+    for node in range(-16, 17):
+        t = mode + 0.5 * node * spread
+        own, shrink = log_variance + 2.0 * t, np.exp(-2.0 * t)
+        part = np.exp(-size * t - 0.5 * square * shrink - 0.5 * own * own / _PRIOR_SD**2 - top)
+        total += part
+        slope -= 0.5 * shrink * part
+    return top + np.log(total * spread), slope / total
+
+
+@njit(cache=True, error_model="numpy")
+def draw_scale(rng: np.random.Generator, square: float, size: int, log_variance: float) -> float:
+    """A draw of t given u with |u|² = ``square``, exact.
+
+    Without its prior e^{−2t} would be Gamma(m/2, |u|²/2). The log prior lies below its tangent at the mode, which only
+    changes the shape of the Gamma; the distance between the two is the logarithm of the probability of acceptance.
+    """
+    mode = _likeliest_scale(square, size, log_variance)
+    at = log_variance + 2.0 * mode
+    while True:
+        t = -0.5 * np.log(rng.gamma(0.5 * size + at / _PRIOR_SD**2, 2.0 / square))
+        off = 2.0 * (t - mode)
+        if np.log(rng.random()) < -0.5 * off * off / _PRIOR_SD**2:
+            return t
+
+
+@njit(cache=True, error_model="numpy")
+def _density(x: FloatArray, counts: FloatArray, votes: _Votes, space: _Space, slope: FloatArray) -> float:
+    """Log posterior density at ``x`` given the voters' habits, up to a constant; its gradient into ``slope``."""
+    m = space.centre.size
+    w = x[:m]
+    bias = space.bias + space.bias_unit * x[m]
+    log_margin = space.log_margin + space.margin_unit * x[m + 1]
+    margin = np.exp(log_margin)
+    f = space.scores + space.basis @ w
+    z, by_z, by_score = f[votes.left] - f[votes.right] + bias * votes.side, np.empty(votes.left.size), np.zeros(f.size)
+    total, by_margin = log_votes(
+        z, votes.answer, votes.side, margin, votes.rates, votes.leans, votes.chance, counts, by_z
+    )
+    for i in range(z.size):
+        by_score[votes.left[i]] += by_z[i]
+        by_score[votes.right[i]] -= by_z[i]
+    by_bias = votes.side @ by_z
+    slope[:m] = space.basis.T @ by_score
+    turned = space.gram @ w
+    square = space.centre @ space.centre + 2.0 * (space.pull @ w) + w @ turned
+    if space.learn_scale:
+        prior, by_square = log_prior(square, m, space.log_variance)
+    else:
+        prior, by_square = -0.5 * square, -0.5
+    slope[:m] += 2.0 * by_square * (space.pull + turned)
+    slope[m] = space.bias_unit * (by_bias - bias)
+    slope[m + 1] = space.margin_unit * (margin * (by_margin - 1.0) + 1.0)
+    total += prior - 0.5 * bias * bias
+    return total + (log_margin - margin if space.margin_unit > 0.0 else 0.0)
+
+
+@njit(cache=True, error_model="numpy")
+def _judge_voters(
+    rng: np.random.Generator, x: FloatArray, votes: _Votes, space: _Space, cells: tuple[IntArray, IntArray, FloatArray],
+    shares_prior: FloatArray, shares: FloatArray, counts: FloatArray, belief: FloatArray,
+) -> None:  # fmt: skip
+    """Draw every voter's habits given the scores, then their shares.
+
+    Shares, the votes of each row by habit, and the probabilities that habits were drawn from go into the last three.
+    """
+    m, n_rates = space.centre.size, votes.rates.size
+    voter, row, weight = cells
+    f = space.scores + space.basis @ x[:m]
+    bias = space.bias + space.bias_unit * x[m]
+    margin = np.exp(space.log_margin + space.margin_unit * x[m + 1])
+    log_p = np.empty((votes.left.size, n_rates))
+    z = f[votes.left] - f[votes.right] + bias * votes.side
+    log_rates(z, votes.answer, votes.side, margin, votes.rates, votes.leans, votes.chance, log_p)
+    n_voters = len(belief)
+    belief[:] = np.log(shares)
+    for c in range(row.size):
+        for k in range(n_rates):
+            belief[voter[c], k] += weight[c] * log_p[row[c], k]
+    habits, tally = np.empty(n_voters, dtype=np.int64), shares_prior.copy()
+    for u in range(n_voters):
+        belief[u] = np.exp(belief[u] - belief[u].max())
+        belief[u] /= belief[u].sum()
+        pick, chosen = rng.random(), 0
+        while chosen < n_rates - 1 and pick > belief[u, chosen]:
+            pick -= belief[u, chosen]
+            chosen += 1
+        habits[u] = chosen
+        tally[chosen] += 1.0
+    for k in range(n_rates):
+        shares[k] = max(rng.gamma(tally[k], 1.0), 1e-12)
+    shares /= shares.sum()
+    counts[:] = 0.0
+    for c in range(row.size):
+        counts[row[c], habits[voter[c]]] += weight[c]
 
 
 @njit(cache=True, error_model="numpy")
 def _chain(
-    rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, design: FloatArray, spread: FloatArray,
-    factor: FloatArray, centre: FloatArray, left: IntArray, right: IntArray, value: FloatArray, side: FloatArray,
-    weight: FloatArray, cell_voter: IntArray, cell_row: IntArray, cell_weight: FloatArray, n_voters: int,
-    first_rate: IntArray, rates: FloatArray, leans: FloatArray, shares_prior: FloatArray, side_chance: float,
-    tie_chance: float, bias: float, margin: float, learn_bias: bool, learn_margin: bool, learn_scale: bool,
-    log_variance: float,
-) -> tuple[FloatArray, FloatArray, IntArray, FloatArray, FloatArray]:  # fmt: skip
-    """The chain; see :func:`draw_posterior`. v = centre + spread · w, f = e^t design · v."""
-    m, n_rows, n_rates = centre.size, left.size, rates.size
-    out_v, out_scale = np.empty((n_draws, m)), np.empty(n_draws)
-    out_habits = np.empty((n_draws, n_voters), dtype=np.int64)
+    rng: np.random.Generator, n_draws: int, burn_in: int, thin: int, votes: _Votes, space: _Space,
+    cells: tuple[IntArray, IntArray, FloatArray], n_voters: int, shares_prior: FloatArray, counts: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:  # fmt: skip
+    """The chain; see :func:`draw_posterior`."""
+    m, n_rates = space.centre.size, votes.rates.size
+    out_u, out_scale = np.empty((n_draws, m)), np.ones(n_draws)
     out_bias, out_margin = np.empty(n_draws), np.empty(n_draws)
-    basis = design @ spread
-    v, t = centre.copy(), 0.0
-    f0 = design @ centre
-    g = f0.copy()  # design · v
-    rate = first_rate.copy()
-    shares = shares_prior / shares_prior.sum()
-    counts = np.zeros((n_rows, n_rates))
-    total_weight = weight.sum()
-    step_bias, step_margin, step_t = 2.5 / np.sqrt(total_weight), 1.5 / np.sqrt(total_weight), 0.3
-    log_p, every = np.empty((n_rows, n_rates)), np.ones(n_rates)
-    now = np.nan
+    shares, belief, mean_belief = shares_prior.copy(), np.zeros((n_voters, n_rates)), np.zeros((n_voters, n_rates))
+    x, slope = np.zeros(m + 2), np.zeros(m + 2)
+    now = _density(x, counts, votes, space, slope)
+    log_step = np.log(1.2) - 0.25 * np.log(m + 2.0)
     for it in range(burn_in + n_draws * thin):
-        # -- voters' rates, given the scores
-        if n_rates > 1:
-            for i in range(n_rows):
-                z = np.exp(t) * (g[left[i]] - g[right[i]]) + side[i] * bias
-                log_rates(z, value[i], margin, rates, leans, side[i], every, side_chance, tie_chance, log_p[i])
-            score = np.zeros((n_voters, n_rates))
-            for c in range(cell_row.size):
-                for k in range(n_rates):
-                    score[cell_voter[c], k] += cell_weight[c] * log_p[cell_row[c], k]
-            tally = shares_prior.copy()
-            for u in range(n_voters):
-                top = -np.inf
-                for k in range(n_rates):
-                    score[u, k] += np.log(shares[k])
-                    top = max(top, score[u, k])
-                mass = 0.0
-                for k in range(n_rates):
-                    score[u, k] = np.exp(score[u, k] - top)
-                    mass += score[u, k]
-                pick = rng.random() * mass
-                chosen = 0
-                while chosen < n_rates - 1 and pick > score[u, chosen]:
-                    pick -= score[u, chosen]
-                    chosen += 1
-                rate[u] = chosen
-                tally[chosen] += 1.0
-            mass = 0.0
-            for k in range(n_rates):
-                shares[k] = max(rng.gamma(tally[k], 1.0), 1e-12)
-                mass += shares[k]
-            shares /= mass
-            counts[:] = 0.0
-            for c in range(cell_row.size):
-                counts[cell_row[c], rate[cell_voter[c]]] += cell_weight[c]
-            now = np.sum(counts * log_p)
-        elif it == 0:
-            counts[:, 0] = weight
-            now = _log_likelihood(
-                g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
-            )
-        scale = np.exp(t)
-        # -- scores: an elliptical slice around N(centre, spread spreadᵀ)
-        w = factor.T @ (v - centre)
-        turn = rng.standard_normal(m)
-        dv, dg = spread @ turn, basis @ turn
-        offset, offset_g = v - centre, g - f0
-        cc, co, cd = centre @ centre, centre @ offset, centre @ dv
-        oo, od, dd = offset @ offset, offset @ dv, dv @ dv
-        ww, wt, tt = w @ w, w @ turn, turn @ turn
-        level = now - 0.5 * (cc + 2.0 * co + oo) + 0.5 * ww + np.log(rng.random())
-        angle = rng.random() * 2.0 * np.pi
-        low, high = angle - 2.0 * np.pi, angle
-        for _ in range(60):
-            c, s = np.cos(angle), np.sin(angle)
-            moved_g = f0 + c * offset_g + s * dg
-            then = _log_likelihood(
-                scale * moved_g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
-            )
-            norm_v = cc + 2.0 * (c * co + s * cd) + c * c * oo + 2.0 * c * s * od + s * s * dd
-            norm_w = c * c * ww + 2.0 * c * s * wt + s * s * tt
-            if then - 0.5 * norm_v + 0.5 * norm_w >= level:
-                v = centre + c * offset + s * dv
-                g, now = moved_g, then
-                break
-            if angle < 0.0:
-                low = angle
-            else:
-                high = angle
-            angle = low + rng.random() * (high - low)
-        if learn_scale:
-            # -- the scale together with the scores: f = e^t A v moves
-            to = t + step_t * rng.standard_normal()
-            then = _log_likelihood(
-                np.exp(to) * g, left, right, value, side, counts, bias, margin, rates, leans, side_chance, tie_chance
-            )
-            here, there = log_variance + 2.0 * t, log_variance + 2.0 * to
-            ratio = then - now + 0.5 * (here * here - there * there) / _PRIOR_SD**2
-            if np.log(rng.random()) < ratio:
-                t, now = to, then
-            # -- the scale against the scores: f stays, v shrinks as e^t grows
-            norm, shift = v @ v, 0.0
-            for _ in range(_SCALE_MOVES):
-                d = shift + 2.0 / np.sqrt(m) * rng.standard_normal()
-                ratio = 0.5 * norm * (np.exp(-2.0 * shift) - np.exp(-2.0 * d)) - m * (d - shift)
-                here, there = log_variance + 2.0 * (t + shift), log_variance + 2.0 * (t + d)
-                ratio += 0.5 * (here * here - there * there) / _PRIOR_SD**2
-                if np.log(rng.random()) < ratio:
-                    shift = d
-            t += shift
-            v *= np.exp(-shift)
-            g *= np.exp(-shift)
-        if learn_bias:
-            to = bias + step_bias * rng.standard_normal()
-            then = _log_likelihood(
-                np.exp(t) * g, left, right, value, side, counts, to, margin, rates, leans, side_chance, tie_chance
-            )
-            if np.log(rng.random()) < then - now + 0.5 * (bias**2 - to**2):
-                bias, now = to, then
-        if learn_margin:
-            to = abs(margin + step_margin * rng.standard_normal())
-            then = _log_likelihood(
-                np.exp(t) * g, left, right, value, side, counts, bias, to, rates, leans, side_chance, tie_chance
-            )
-            if np.log(rng.random()) < then - now + margin - to:
-                margin, now = to, then
-        if it >= burn_in and (it - burn_in) % thin == 0:
+        if n_voters:
+            _judge_voters(rng, x, votes, space, cells, shares_prior, shares, counts, belief)
+            now = _density(x, counts, votes, space, slope)
+        # A quarter of a turn on average, in as many steps as energy is kept with.
+        step, way = np.exp(log_step), np.pi * (0.25 + 0.5 * rng.random())
+        speed = rng.standard_normal(m + 2)
+        energy = 0.5 * (speed @ speed) - now
+        to, then, by = x.copy(), now, slope.copy()
+        for _ in range(max(1, int(np.round(way / step)))):
+            speed += 0.5 * step * by
+            to += step * speed
+            then = _density(to, counts, votes, space, by)
+            speed += 0.5 * step * by
+        lost = 0.5 * (speed @ speed) - then - energy
+        accepted = np.exp(-max(lost, 0.0)) if np.isfinite(lost) else 0.0
+        if rng.random() < accepted:
+            x, now, slope = to, then, by
+        if it < burn_in:
+            log_step += 0.5 * (it + 1.0) ** -0.6 * (accepted - _ACCEPTED)
+            continue
+        mean_belief += belief
+        if (it - burn_in) % thin == 0:
             place = (it - burn_in) // thin
-            out_v[place], out_scale[place] = np.exp(t) * v, np.exp(t)
-            out_habits[place] = rate
-            out_bias[place], out_margin[place] = bias, margin
-    return out_v, out_scale, out_habits, out_bias, out_margin
+            out_u[place] = space.centre + space.spread @ x[:m]
+            if space.learn_scale:
+                out_scale[place] = np.exp(draw_scale(rng, out_u[place] @ out_u[place], m, space.log_variance))
+            out_bias[place] = space.bias + space.bias_unit * x[m]
+            out_margin[place] = np.exp(space.log_margin + space.margin_unit * x[m + 1])
+    return out_u, out_scale, out_bias, out_margin, mean_belief / (n_draws * thin)
 
 
 def draw_posterior(
@@ -216,7 +265,7 @@ def draw_posterior(
     n_draws: int,
     rng: np.random.Generator,
     burn_in: int = 300,
-    thin: int = 2,
+    thin: int = 1,
 ) -> Draws:
     """Draws from the joint posterior, by a chain that starts at the Gaussian posterior.
 
@@ -229,33 +278,52 @@ def draw_posterior(
     votes, likelihood
         What was inferred; the margin is drawn if there is one.
     voters : Voters, optional
-        Without them the rates that ``votes`` carry are kept.
+        All of them known; without them everybody attends.
     log_variance : float
         Logarithm of the variance of the scores at the kernel's parameters, which the scale multiplies.
     learn_scale, learn_bias : bool
     n_draws, burn_in, thin : int
         Draws that are kept, steps before the first of them, and steps from one to the next.
     """
-    m = posterior.mean.size
-    spread = np.sqrt(_WIDER) * solve_lower(posterior.factor, np.eye(m), transposed=True)
-    ballots = votes.ballots
-    if voters is None or (voters.voter < 0).any():
-        none: IntArray = np.zeros(0, dtype=np.int64)
-        cells: tuple[IntArray, IntArray, FloatArray] = (none, none, np.zeros(0))
-        rates: FloatArray = np.zeros(1)
-        leans: FloatArray = np.zeros(1)
-        prior: FloatArray = np.ones(1)
-        n_voters, first = 0, none
-    else:
-        rates, leans = np.array(likelihood.rates), likelihood.own_leans
-        cells = (voters.voter, voters.row, voters.weight)
-        n_voters, prior = len(voters.belief), voters.prior
-        first = np.argmax(voters.belief, axis=1)
-    found = _chain(
-        rng, n_draws, burn_in, thin, np.ascontiguousarray(design), np.ascontiguousarray(spread),
-        np.ascontiguousarray(posterior.factor / np.sqrt(_WIDER)), posterior.mean, votes.left, votes.right,
-        ballots.value, ballots.side, votes.weight, cells[0], cells[1], cells[2], n_voters, first, rates, leans, prior,
-        likelihood.side_chance, likelihood.tie_chance, likelihood.bias, likelihood.margin, learn_bias,
-        likelihood.margin > 0.0, learn_scale, log_variance,
+    m, margin = posterior.mean.size, likelihood.margin
+    half = solve_lower(posterior.factor, np.eye(m), transposed=True)
+    spread = cholesky(half @ half.T + _STRETCH * np.outer(posterior.mean, posterior.mean))
+    rows, weight, cells = _answers(votes, likelihood, voters)
+    prior, n_voters = (np.ones(1), 0) if voters is None else (voters.prior, len(voters.belief))
+    counts = np.zeros((weight.size, rows.rates.size))
+    counts[:, 0] = weight
+    unit = _UNIT / np.sqrt(weight.sum())
+    space = _Space(
+        posterior.mean, spread, design @ posterior.mean, design @ spread, spread.T @ posterior.mean, spread.T @ spread,
+        likelihood.bias, unit if learn_bias else 0.0,
+        np.log(margin) if margin > 0.0 else -np.inf, unit / margin if margin > 0.0 else 0.0,
+        learn_scale, log_variance,
     )  # fmt: skip
-    return Draws(*found)
+    found = _chain(rng, n_draws, burn_in, thin, rows, space, cells, n_voters, prior, counts)
+    whitened, scale, bias, margins, belief = found
+    return Draws(whitened, scale, np.zeros((0, n_voters), dtype=np.int64), bias, margins, belief)
+
+
+def _answers(
+    votes: Votes, likelihood: Preference, voters: Voters | None
+) -> tuple[_Votes, FloatArray, tuple[IntArray, IntArray, FloatArray]]:
+    """Rows, their weights, and who gave how many of which; without a margin an undecided vote is two half votes."""
+    ballots, n = votes.ballots, votes.left.size
+    twice = np.flatnonzero((ballots.value == 0.5) & (likelihood.margin <= 0.0))
+    row = np.append(np.arange(n), twice)
+    part = np.ones(n)
+    part[twice] = 0.5
+    answer = np.sign(ballots.value - 0.5).astype(np.int64)
+    answer[twice] = 1
+    answer = np.append(answer, np.full(twice.size, -1))
+    rates, leans, cells = np.zeros(1), np.zeros(1), (np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),)
+    if voters is not None:
+        rates, leans = np.array(likelihood.rates), likelihood.own_leans
+        second = np.full(n, -1)
+        second[twice] = n + np.arange(twice.size)
+        again = np.flatnonzero(second[voters.row] >= 0)
+        cell, own = np.append(np.arange(voters.row.size), again), voters.weight * part[voters.row]
+        cells = (voters.voter[cell], np.append(voters.row, second[voters.row[again]]), own[cell])
+    chance = np.where(answer == 0, likelihood.tie_chance, likelihood.side_chance)
+    rows = _Votes(votes.left[row], votes.right[row], answer, ballots.side[row], chance, rates, leans)
+    return rows, (votes.weight * part)[row], cells
