@@ -1,6 +1,7 @@
 """Aspects with few texts: the default against what people would pick instead, on draws of hotel reviews.
 
-Run ``python benchmarks/defaults_aspects.py [SIZE=DRAWS ...]`` with ACCORD_DATA set. Training texts are drawn from the
+Run ``python benchmarks/defaults_aspects.py [SIZE=DRAWS[@FIRST] ...]`` with ACCORD_DATA set; draws are numbered from
+FIRST, or 0. Training texts are drawn from the
 corpus's training part, and every model is tested on the same 1,000 test texts. Ranking loss; below it, how much higher
 the default's loss is than that of the row, with the 95 % interval over draws.
 """
@@ -71,16 +72,17 @@ ROWS = {
 
 
 def main():
-    sizes = dict(map(int, word.split("=")) for word in sys.argv[1:]) or SIZES
+    words = sys.argv[1:] or [f"{n}={n_draws}" for n, n_draws in SIZES.items()]
     hotels = multiaspect.load()
     counts, _ = phrase_counts(hotels.ratings.items.texts)
     ranks = hotels.ratings.ranks.astype(np.int64)
     pool, test = (np.flatnonzero(hotels.split == part) for part in ("train", "test"))
     fit_logits(np.eye(2), np.eye(2, dtype=np.int8), rng=np.random.default_rng(0))
-    for n, n_draws in sizes.items():
+    for word in words:
+        n, n_draws, first = map(int, [*word.replace("@", "=").split("="), "0"][:3])
         losses = {name: [] for name in [*ROWS, "nodes", "default", "default on its training texts", "constant there"]}
         fields = 0
-        for draw in range(n_draws):
+        for draw in range(first, first + n_draws):
             train = np.random.default_rng([n, draw]).permutation(pool)[:n]
             phrases = PhraseFeatures().fit(counts[train])
             x, y, test_x = phrases.transform(counts[train]), ranks[train], phrases.transform(counts[test])

@@ -2,7 +2,7 @@
 
 Reviews with highlights are drawn from folds F3–F8 of the movie reviews and tested on the others of these folds; short
 texts are windows of 26 tokens that hold a highlight, one a review. ``python benchmarks/defaults_rationales.py 20``
-draws 20 times.
+draws 20 times, and ``12@3000 20 60`` with the seeds from 3000 on and 20 and 60 reviews alone.
 """
 
 import sys
@@ -96,13 +96,13 @@ def report(title, draws):
         print(f"  {name:28s} {values.mean():8.3f} ± {half:.3f}", flush=True)
 
 
-def main(n_draws, sizes, n_test=N_TEST):
+def main(n_draws, first, sizes, n_test=N_TEST):
     warnings.simplefilter("ignore", ConvergenceWarning)
     frame = load()
     rows = np.flatnonzero(frame["folds"] >= 3)
     for size in sizes:
         draws = []
-        for seed in range(n_draws):
+        for seed in range(first, first + n_draws):
             order = np.random.default_rng(seed).permutation(rows)
             rng = np.random.default_rng(1000 + seed)
             if size == "short":
@@ -117,4 +117,5 @@ def main(n_draws, sizes, n_test=N_TEST):
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    main(int(arguments[0]) if arguments else 20, arguments[1:] or ["20", "60", "200", "short"])
+    n_draws, first = map(int, [*(arguments or ["20"])[0].split("@"), "0"][:2])
+    main(n_draws, first, arguments[1:] or ["20", "60", "200", "short"])

@@ -1,4 +1,6 @@
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from accord.evaluation.resume import FinishedParts, source_key
 
@@ -31,3 +33,21 @@ def test_without_a_folder_nothing_is_kept():
 
 def test_the_key_depends_on_the_content():
     assert source_key("a") == source_key("a") != source_key("b")
+
+
+def test_what_was_kept_comes_back_as_it_was(tmp_path):
+    """Figures of folds are dictionaries by size or by table and row, with arrays of several types in them."""
+    figures = {
+        ("strict", "gppl"): {"accuracy": np.float64(0.5)},
+        "right": {20: np.array([True, False]), 200: np.array([[1, 2], [3, 4]]), 400: np.array([0.1, np.nan])},
+        "pair": (1, [2.5, None, "three"]),
+    }
+    computed = FinishedParts(tmp_path).get("part", lambda: figures)
+    kept = FinishedParts(tmp_path).get("part", lambda: pytest.fail("computed twice"))
+    assert computed is figures
+    assert list(kept) == list(figures)
+    assert kept["strict", "gppl"] == {"accuracy": 0.5}
+    assert kept["pair"] == (1, [2.5, None, "three"])
+    for size, array in figures["right"].items():
+        assert kept["right"][size].dtype == array.dtype
+        assert_array_equal(kept["right"][size], array)

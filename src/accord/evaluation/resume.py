@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import accord
 from accord.texts.cache import content_key, default_cache_dir
 
@@ -18,6 +20,33 @@ def source_key(*parts: Any) -> str:
     """A hash of this package's source and of ``parts``: a changed program never goes on with another's figures."""
     files = sorted(Path(accord.__file__).parent.rglob("*.py"))
     return content_key(*(file.read_text(encoding="utf-8") for file in files), *parts)
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON, which knows neither arrays nor tuples nor keys that are not texts."""
+    if isinstance(value, np.ndarray):
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {"entries": [[_plain(key), _plain(held)] for key, held in value.items()]}
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(held) for held in value]}
+    if isinstance(value, list):
+        return [_plain(held) for held in value]
+    return value
+
+
+def _restored(kept: Any) -> Any:
+    if isinstance(kept, list):
+        return [_restored(held) for held in kept]
+    if not isinstance(kept, dict):
+        return kept
+    if "array" in kept:
+        return np.array(kept["array"], dtype=kept["dtype"])
+    if "tuple" in kept:
+        return tuple(_restored(held) for held in kept["tuple"])
+    return {_restored(key): _restored(held) for key, held in kept["entries"]}
 
 
 @dataclass(frozen=True)
@@ -32,16 +61,19 @@ class FinishedParts:
         return cls(default_cache_dir() / "reproduce" / f"{name}-{source_key(*content)[:16]}")
 
     def get(self, part: str, compute: Callable[[], Any]) -> Any:
-        """What was kept of ``part``, or else what ``compute`` gives, which is kept; anything that JSON can hold."""
+        """What was kept of ``part``, or else what ``compute`` gives, which is kept.
+
+        Numbers, texts, arrays, lists, tuples and dictionaries of these come back as they were.
+        """
         if self.folder is None:
             return compute()
         path = self.folder / f"{part}.json"
         if path.exists():
-            return json.loads(path.read_text(encoding="utf-8"))
+            return _restored(json.loads(path.read_text(encoding="utf-8")))
         value = compute()
         self.folder.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}.partial")
-        partial.write_text(json.dumps(value), encoding="utf-8")
+        partial.write_text(json.dumps(_plain(value)), encoding="utf-8")
         partial.replace(path)
         return value
 

@@ -10,6 +10,7 @@ from accord.aspects.paper import tables as aspects
 from accord.aspects.paper.figures import draw_figures
 from accord.aspects.paper.tables import _splits
 from accord.evaluation.metrics import ranking_loss
+from accord.evaluation.resume import FinishedParts
 from accord.evaluation.tables import Row
 from synthetic import aspect_ratings
 
@@ -67,10 +68,12 @@ def held(x, y):
 
 
 @pytest.mark.corpora
-def test_a_small_run_has_every_row_and_the_majority_figures_of_the_data(accord_data, monkeypatch):
+def test_a_small_run_has_every_row_and_the_majority_figures_of_the_data(accord_data, monkeypatch, tmp_path):
     """Two tiny splits of we8there only: the rows are there, and constants have the known losses."""
     monkeypatch.setattr(aspects, "_SIZES", (300, 80, 200))
-    rows = _we8there_only()
+    rows = _we8there_only(tmp_path)
+    monkeypatch.setattr(aspects, "_run", lambda split: pytest.fail("a finished split was run again"))
+    assert _we8there_only(tmp_path) == rows
     assert {row.table for row in rows} == {"we8there", "figure_2/we8there", "figure_3/we8there"}
     names = {row.row for row in rows if row.metric == "loss"}
     assert {"majority_5", "majority_4", "prank", "sim", "sim_others", "gg_sim", "gg_decode", "gg",
@@ -85,7 +88,7 @@ def test_a_small_run_has_every_row_and_the_majority_figures_of_the_data(accord_d
     assert 0 <= value["gg", "sign_test_p/prank"].ours <= 1
 
 
-def _we8there_only():
+def _we8there_only(folder):
     from accord.data.corpora import we8there
 
     ratings = we8there.load()
@@ -98,7 +101,8 @@ def _we8there_only():
         for i, parts in enumerate(_splits(len(ranks), 2))
     ]
     seen = []
-    outcomes = aspects._outcomes(jobs, lambda *progress: seen.append(progress), 1)["we8there"]
+    kept = FinishedParts(folder)
+    outcomes = aspects._outcomes(jobs, lambda *progress: seen.append(progress), 1, kept)["we8there"]
     assert_array_equal([done for _, done, _ in seen], [1, 2])
     rows = aspects._rows("we8there", outcomes, we8there.ASPECTS, paper=True)
     return rows + aspects._figure_rows("we8there", outcomes)

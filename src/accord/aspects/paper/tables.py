@@ -18,6 +18,7 @@ from accord.aspects.ordinal import median_ranks, ordinal_probabilities
 from accord.aspects.paper.figures import draw_figures
 from accord.data.corpora import multiaspect, we8there
 from accord.evaluation.metrics import accuracy, quadratic_kappa, ranking_loss
+from accord.evaluation.resume import FinishedParts
 from accord.evaluation.significance import sign_test
 from accord.evaluation.tables import Paper, Row, mean_row
 from accord.scale.processes import run_each
@@ -254,11 +255,16 @@ def _figure_rows(table: str, outcomes: list[_Outcome]) -> list[Row]:
     return rows
 
 
-def _outcomes(jobs: list[_Job], progress: Progress, workers: int) -> dict[str, list[_Outcome]]:
+def _outcomes(jobs: list[_Job], progress: Progress, workers: int, kept: FinishedParts) -> dict[str, list[_Outcome]]:
     """What was found for each table."""
+
+    def one(part: str, split: _Split) -> _Outcome:
+        return _Outcome(**kept.get(part, lambda: vars(_run(split))))
+
     found: dict[str, list[_Outcome]] = {}
-    work = ((prepare(),) for _, prepare in jobs)  # a split is made when there is a process for it
-    for done, ((table, _), outcome) in enumerate(zip(jobs, run_each(_run, work, n_jobs=workers), strict=True), 1):
+    # A split is made when there is a process for it.
+    work = ((f"{table} {place}", prepare()) for place, (table, prepare) in enumerate(jobs))
+    for done, ((table, _), outcome) in enumerate(zip(jobs, run_each(one, work, n_jobs=workers), strict=True), 1):
         found.setdefault(table, []).append(outcome)
         progress(f"{table}, splits", done, len(jobs))
     return found
@@ -266,6 +272,8 @@ def _outcomes(jobs: list[_Job], progress: Progress, workers: int) -> dict[str, l
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
     """Run the experiments; ``quick`` takes one smaller split of the hotel and one of the restaurant reviews.
+
+    A full run that is cut off goes on where it stopped when it is started again.
 
     Parameters
     ----------
@@ -291,12 +299,16 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
         prepare = partial(_prepared, phrases, of_restaurants, parts, we8there.ASPECTS, i, min_texts=1)
         jobs.append(("we8there", prepare))
 
+    kept = FinishedParts()
+    if not quick:
+        kept = FinishedParts.of("aspects", hotels.ratings.items.texts, of_hotels, of_restaurants)
     rows: list[Row] = []
-    for table, found in _outcomes(jobs, progress, workers).items():
+    for table, found in _outcomes(jobs, progress, workers, kept).items():
         restaurant = table == "we8there"
         rows += _rows(table, found, we8there.ASPECTS if restaurant else multiaspect.ASPECTS, paper=restaurant)
         if table != "multiaspect_10k":
             rows += _figure_rows(table, found)
+    kept.clear()
     return rows
 
 

@@ -36,16 +36,6 @@ class Outcome:
     right: BoolArray  # (n_test,)
     log_loss: FloatArray | None = None  # (n_test,) of beliefs, where the method has any
 
-    def to_json(self) -> list[list[float] | None]:
-        """What is kept of it between two sittings of a long run."""
-        return [self.right.tolist(), None if self.log_loss is None else self.log_loss.tolist()]
-
-    @classmethod
-    def from_json(cls, columns: list[list[float] | None]) -> "Outcome":
-        """What was kept of it."""
-        right, log_loss = columns
-        return cls(np.array(right, dtype=bool), None if log_loss is None else np.array(log_loss))
-
 
 Outcomes = dict[str, Outcome]
 

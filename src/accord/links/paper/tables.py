@@ -107,10 +107,10 @@ def _run(
         for part in parts:
 
             def compute(part: Work = part) -> dict[str, Any]:
-                return {name: found.to_json() for name, found in part(condition, train, test, seed).items()}
+                return {name: vars(found) for name, found in part(condition, train, test, seed).items()}
 
             found = kept.get(f"{what} {part.__name__} {seed}", compute)
-            outcomes |= {name: Outcome.from_json(columns) for name, columns in found.items()}
+            outcomes |= {name: Outcome(**columns) for name, columns in found.items()}
         return _slices(condition, train, test), outcomes
 
     done: list[Fold] = []

@@ -1,8 +1,7 @@
 """From the figures of every fold to rows: means, intervals, the paper's figures, and tests between rows."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from accord.evaluation.significance import wilcoxon
 from accord.evaluation.tables import Row, mean_row
 from accord.pairs.paper.printed import PAPER
 
-__all__ = ["Results", "from_json", "to_json", "to_rows"]
+__all__ = ["Results", "to_rows"]
 
 # (table, row) → metric → value
 Results = dict[tuple[str, str], dict[str, float]]
@@ -32,16 +31,6 @@ _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ),
 )
 _FEWEST = 6  # below, no difference can be significant at 5 %
-
-
-def to_json(results: Results) -> list[Any]:
-    """Figures as a list that JSON can hold."""
-    return [[table, row, metrics] for (table, row), metrics in results.items()]
-
-
-def from_json(stored: Sequence[Any]) -> Results:
-    """Figures from what :func:`to_json` gave."""
-    return {(table, row): metrics for table, row, metrics in stored}
 
 
 def to_rows(folds: Mapping[str, Results]) -> list[Row]:

@@ -12,7 +12,7 @@ from accord.evaluation.tables import Paper, Row
 from accord.pairs.paper.folds import split
 from accord.pairs.paper.methods import raw_hyperparameters
 from accord.pairs.paper.parts import PARTS, QUICK_PARTS
-from accord.pairs.paper.results import Results, from_json, to_json, to_rows
+from accord.pairs.paper.results import Results, to_rows
 from accord.scale.processes import run_each
 from accord.typing import FloatArray, Progress
 
@@ -24,16 +24,17 @@ _QUICK_FOLDS = 3
 def part_results(corpus: ConvArg, name: str, part: str, finished: FinishedParts, *, quick: bool = False) -> Results:
     """One part of the experiment on the fold ``name``, or what was kept of it."""
 
-    def compute() -> list[object]:
+    def compute() -> Results:
         fold = split(corpus, name)
 
         def kernel() -> FloatArray:
-            learnt = finished.get(f"kernel-{name}", lambda: raw_hyperparameters(fold, quick=quick).tolist())
-            return np.array(learnt)
+            learnt: FloatArray = finished.get(f"kernel-{name}", lambda: raw_hyperparameters(fold, quick=quick))
+            return learnt
 
-        return to_json((QUICK_PARTS if quick else PARTS)[part].rows(fold, kernel))
+        return (QUICK_PARTS if quick else PARTS)[part].rows(fold, kernel)
 
-    return from_json(finished.get(f"{part}-{name}", compute))
+    results: Results = finished.get(f"{part}-{name}", compute)
+    return results
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:

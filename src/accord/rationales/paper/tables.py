@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from accord.data.corpora import rationales as movie_rationales
+from accord.evaluation.resume import FinishedParts
 from accord.evaluation.significance import paired_permutation
 from accord.evaluation.tables import Paper, Row, mean_row
 from accord.rationales.estimator import RationaleClassifier
@@ -54,7 +55,7 @@ _TABLE_1 = {
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """All tables.
+    """All tables; a full run that is cut off goes on where it stopped when it is started again.
 
     Parameters
     ----------
@@ -72,9 +73,18 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     n = len(rotations) + 2
     progress("rationales: learning curves", 0, n)
     whole = rotations[:1] if quick else rotations  # those with ablation and asking
-    work = ((corpus, rotation, sizes, ablated, _FIXED if quick else None, rotation in whole) for rotation in rotations)
+    kept = FinishedParts() if quick else FinishedParts.of("rationales", corpus.texts, corpus.labels, corpus.spans)
+
+    def one(rotation: int) -> dict[str, Any]:
+        fixed = _FIXED if quick else None
+        found: dict[str, Any] = kept.get(
+            f"rotation {rotation}",
+            lambda: _rotation(corpus, rotation, sizes, ablated, fixed, rotation in whole),
+        )
+        return found
+
     results = []
-    for result in run_each(_rotation, work, n_jobs=workers):
+    for result in run_each(one, ((rotation,) for rotation in rotations), n_jobs=workers):
         results.append(result)
         progress("rationales: learning curves", len(results), n)
     most = 400 if quick else 1600
@@ -92,6 +102,7 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
         for name in ("ask", "random")
         for count in ASK_COUNTS
     ]
+    kept.clear()
     progress("rationales: done", n, n)
     return rows
 
