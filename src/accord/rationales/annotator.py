@@ -283,8 +283,10 @@ def loss(
     gradient = habits.gradient(by_table, by_bias if bias is not None else habits.bias)
     penalised = theta if free is None else np.where(free, 0.0, theta)
     more, by_habits = habit_prior(habits, strengths)
-    value += 0.5 * float((penalised**2).sum()) / strengths.theta_variance + more
-    return value, by_theta + penalised / strengths.theta_variance, gradient.plus(by_habits)
+    variance = strengths.theta_variance * (1.0 if texts.ease is None else texts.ease**2)
+    by_prior = penalised / variance
+    value += 0.5 * float((penalised * by_prior).sum()) + more
+    return value, by_theta + by_prior, gradient.plus(by_habits)
 
 
 def habit_prior(habits: Habits, strengths: Strengths) -> tuple[float, Habits]:

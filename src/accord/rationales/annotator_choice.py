@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from accord.engines.numerics import log_normalise
 from accord.fitting.optimise import minimise_lbfgs
-from accord.rationales.annotator import Strengths, class_scores
+from accord.rationales.annotator import Strengths, class_maps, class_scores
 from accord.rationales.annotator_fit import Start, fit_joint
 from accord.rationales.marked_texts import MarkedTexts
 from accord.scale.workers import Workers
@@ -24,6 +23,11 @@ __all__ = ["Choice", "choose_strengths", "inner_folds", "left_out_parts", "middl
 # A candidate in steps of √10 from the middle, which is in units of the texts: of C, of σ_θ².
 Step = tuple[int, int]
 _C, _VARIANCE, _STEP = 7.0, 10.0, 10.0**0.5
+# Highlights of few texts must count more each. While word weights and habits are small, each grows with the other, by a
+# factor of about a quarter of C σ_θ² σ_φ² times the pull of the highlights; where that is below one, both stay near
+# zero, and highlights say nothing at any nearby C. So the middle of C is at least where the product without the quarter
+# has this value, and at most so many times its unit.
+_PULL, _MOST_UNITS = 3.0, 30.0
 _FIRST, _FARTHEST, _NONE = (-1, 0, 1), 4, -99
 # A prior on the steps, because few texts left out cannot tell far from farther: log loss, in all and at least in the
 # mean, by which one squared step from the middle must be better. Leaving the highlights out counts as three steps.
@@ -83,11 +87,26 @@ def middle_strengths(
     """The middle of the grid, where nothing is known but how long the texts are."""
     n_tokens = float(np.diff(texts.offsets).mean()) if texts.n_chains else np.inf
     n_words = float(np.asarray(texts.design.power(2).sum(axis=1)).mean())
-    return replace(
-        base,
-        C=_C / max(1.0, n_tokens) if C is None else C,
-        theta_variance=_VARIANCE / max(1.0, n_words) if theta_variance is None else theta_variance,
-    )
+    if theta_variance is None:
+        theta_variance = _VARIANCE / max(1.0, n_words)
+    if C is None:
+        unit = _C / max(1.0, n_tokens)
+        least = _PULL / max(theta_variance * base.phi_variance * _pull(texts), 1e-300)
+        C = float(np.clip(least, unit, _MOST_UNITS * unit))
+    return replace(base, C=C, theta_variance=theta_variance)
+
+
+def _pull(texts: MarkedTexts) -> float:
+    """How much the highlights speak for words: squares of how often a word was highlighted beyond the average word.
+
+    Summed over words and classes as word weights are, each in units of how large its weight may get.
+    """
+    cells = np.repeat(texts.chain_class * (texts.n_words + 1), np.diff(texts.offsets)) + texts.words
+    beyond = texts.tags - (texts.tags.mean() if len(texts.tags) else 0.0)
+    counts = np.bincount(cells, beyond, texts.n_classes * (texts.n_words + 1)).reshape(texts.n_classes, -1)
+    by_weight = class_maps(texts.n_classes).T @ counts[:, :-1]
+    ease = 1.0 if texts.ease is None else texts.ease[: texts.n_words]
+    return float(((by_weight * ease) ** 2).sum())
 
 
 def choose_strengths(
@@ -237,7 +256,7 @@ def _left_out(
         theta = fit.expanded(columns, test.n_features).theta
         scores.append(class_scores(test, theta) - test.log_prior)
     words = test.design[:, columns[columns < test.n_words]]
-    return test.labels, np.diff(sp.csr_matrix(words).indptr), scores
+    return test.labels, np.asarray(words.sum(axis=1)).ravel(), scores
 
 
 def left_out_parts(

@@ -14,7 +14,10 @@ from accord.texts.vectors import FittedVectors
 from accord.texts.words import WordAnalyser
 from accord.typing import FloatArray, ObjectArray
 
-__all__ = ["Columns"]
+__all__ = ["WORD_PRIORS", "Columns"]
+
+# How large the weights of words may get beside each other.
+WORD_PRIORS = ("idf", "flat")
 
 _MANY_TOKENS = 1_000_000
 
@@ -36,6 +39,7 @@ class Columns:
     vector_length: float
     n_extra: int
     intercept: bool
+    repeats: bool = False  # whether a word that occurs n times counts 1 + log n times
 
     @classmethod
     def learn(
@@ -48,6 +52,7 @@ class Columns:
         vectors: Any,
         features: Any,
         intercept: bool,
+        repeats: bool = False,
     ) -> "Columns":
         """The columns of training texts; the parameters are settings of :class:`~accord.RationaleClassifier`."""
         least = (1 if len(tokens.spans) <= _MANY_TOKENS else 2) if min_count == "auto" else int(min_count)
@@ -68,6 +73,7 @@ class Columns:
             float(np.sqrt(np.mean([len(set(strings)) for strings in tokens.strings]))),
             0 if features is None else int(np.shape(features)[1]),
             intercept,
+            repeats,
         )
 
     @property
@@ -83,7 +89,8 @@ class Columns:
     def design(self, tokens: Tokens, texts: Sequence[str], features: Any, vectors: Any) -> Any:
         """One row a text, sparse; ``vectors`` is the setting of the estimator."""
         parts = [
-            vocabulary.presence(_grams(tokens, n, self.longest)) for n, vocabulary in enumerate(self.vocabularies, 1)
+            vocabulary.presence(_grams(tokens, n, self.longest), repeats=self.repeats)
+            for n, vocabulary in enumerate(self.vocabularies, 1)
         ]
         if self.vectors is not None:
             parts.append(sp.csr_matrix(self.vector_length * self.vectors.encode(vectors, texts)))
@@ -98,6 +105,21 @@ class Columns:
         if self.intercept:
             parts.append(sp.csr_matrix(np.ones((tokens.n_texts, 1))))
         return sp.hstack(parts, format="csr")
+
+    def ease(self, design: Any) -> FloatArray:
+        """How large each column's weight may get beside those of the others, shape (n_columns,).
+
+        Of a word or n-gram that n of N training texts hold, 1 + log (1 + N)/(1 + n), as tf-idf counts it, times a
+        factor with which the words of a text may say as much in all as with equal weights; of all other columns 1.
+        """
+        n_texts, n_columns = design.shape
+        n_words = sum(len(words) for words in self.words)
+        squares = np.asarray(design[:, :n_words].power(2).sum(axis=0)).ravel()
+        seen = np.bincount(design[:, :n_words].indices, minlength=n_words)
+        idf = 1.0 + np.log((1.0 + n_texts) / (1.0 + seen))
+        out = np.ones(n_columns)
+        out[:n_words] = idf * np.sqrt(squares.sum() / max(float(squares @ idf**2), 1e-300))
+        return out
 
     def reasons(self, tokens: Tokens, row: FloatArray, effects: FloatArray) -> list[tuple[Any, ...]]:
         """What the columns of one text add: reason, effect, kind, and first and last token of each occurrence.
@@ -117,7 +139,13 @@ class Columns:
             grams = tokens.n_grams(0, n, self.longest)
             codes = vocabulary.codes([gram for _, gram in grams])
             out += [
-                (gram, float(effects[offset + code]), "word" if n == 1 else "n-gram", place, place + n - 1)
+                (
+                    gram,
+                    float(row[offset + code] * effects[offset + code]),
+                    "word" if n == 1 else "n-gram",
+                    place,
+                    place + n - 1,
+                )
                 for (place, gram), code in zip(grams, codes, strict=True)
                 if code < vocabulary.n_words
             ]

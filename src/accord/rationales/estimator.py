@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ from accord.rationales.annotator import (
 from accord.rationales.annotator_choice import Choice as StrengthChoice
 from accord.rationales.annotator_choice import choose_strengths, inner_folds, left_out_parts, middle_strengths
 from accord.rationales.annotator_fit import EMISSION_RULES, FITS, AnnotatorFit, starting_habits, with_habits
-from accord.rationales.design import Columns
+from accord.rationales.design import WORD_PRIORS, Columns
 from accord.rationales.features import TOKENISERS, TRANSITION_SETS, Tokens, read_tokens, transition_names
 from accord.rationales.highlights import (
     Annotation,
@@ -67,6 +68,11 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         How much the highlights count beside the classes. "auto" chooses inside the training texts, and may choose 0.
     theta_variance : float or "auto"
         σ_θ², how large word weights may get.
+    repeats : bool
+        Whether a word that occurs n times in a text counts 1 + log n times, or once, as in the paper.
+    word_prior : {"idf", "flat"}
+        Whether a weight may be the larger the fewer training texts hold its word, in proportion to the logarithm of
+        their share ("idf"), or all alike ("flat"), as in the paper.
     phi_variance : float
         σ_φ².
     deviation_variance : float
@@ -159,6 +165,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     SETTINGS: ClassVar[Mapping[str, Rule]] = {
         "C": Number(0, words=("auto",)),
         "theta_variance": Number(0, above=True, words=("auto",)),
+        "repeats": Flag(),
+        "word_prior": Choice(WORD_PRIORS),
         "phi_variance": Number(0, above=True),
         "deviation_variance": Number(0, above=True),
         "laziness": Number(0),
@@ -189,6 +197,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         *,
         C: float | str = "auto",
         theta_variance: float | str = "auto",
+        repeats: bool = False,
+        word_prior: str = "idf",
         phi_variance: float = 1.0,
         deviation_variance: float = 0.25,
         laziness: float = 0.0,
@@ -215,6 +225,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.C = C
         self.theta_variance = theta_variance
+        self.repeats = repeats
+        self.word_prior = word_prior
         self.phi_variance = phi_variance
         self.deviation_variance = deviation_variance
         self.laziness = laziness
@@ -285,6 +297,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             vectors=self.vectors,
             features=features,
             intercept=bool(self.fit_intercept),
+            repeats=bool(self.repeats),
         )
         self.log_prior_ = np.log(np.bincount(codes)[ranks] / len(codes))
         given = None if features is None else sp.csr_matrix(features)[order]
@@ -295,6 +308,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         n_habits = 1 + len(people) if len(people) > 1 else 1
         inner = np.argsort(ranks)  # the class of each rank
         marked = self._marked(tokens, design, codes, annotations, self.log_prior_[inner], n_habits)
+        if self.word_prior == "idf":
+            marked = replace(marked, ease=self.columns_.ease(design))
         free = np.arange(marked.n_features) == marked.n_features - 1 if self.fit_intercept else None
         folds = inner_folds(codes, self.n_inner_folds, np.random.default_rng(self.random_state))
         strengths = self._strengths(marked, folds, free)
@@ -304,7 +319,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             self.drift_ = self.choice_.drift[ranks]
         self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
         looked = np.unique(marked.chain_text)
-        self.n_seen_ = np.asarray(marked.design[looked][:, : marked.n_words].sum(axis=0)).ravel()
+        self.n_seen_ = np.bincount(marked.design[looked][:, : marked.n_words].indices, minlength=marked.n_words) * 1.0
         unmarked = np.setdiff1d(np.arange(len(texts)), looked)
         by_row = unmarked[np.argsort(order[unmarked])]
         self.unmarked_ = order[by_row]

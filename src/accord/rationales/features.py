@@ -91,13 +91,19 @@ class Vocabulary:
         known, n = self._places, self.n_words
         return np.fromiter((known.get(token, n) for token in tokens), np.int32, len(tokens))
 
-    def presence(self, documents: Sequence[Sequence[str]]) -> sp.csr_matrix:
-        """Which types occur in which documents, zeros and ones, shape (n_documents, n_words)."""
-        rows = [np.unique(self.codes(tokens)) for tokens in documents]
-        rows = [row[row < self.n_words] for row in rows]
+    def presence(self, documents: Sequence[Sequence[str]], *, repeats: bool = False) -> sp.csr_matrix:
+        """Which types occur in which documents, zeros and ones, shape (n_documents, n_words).
+
+        With ``repeats`` a type that occurs n times has 1 + log n.
+        """
+        found = [np.unique(self.codes(tokens), return_counts=True) for tokens in documents]
+        rows = [row[row < self.n_words] for row, _ in found]
         ends = np.cumsum([0, *map(len, rows)])
         columns = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
-        return sp.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), self.n_words))
+        values = np.ones(len(columns))
+        if repeats and rows:  # the code of unknown types is the last
+            values += np.log(np.concatenate([counts[: len(row)] for row, (_, counts) in zip(rows, found, strict=True)]))
+        return sp.csr_matrix((values, columns, ends), shape=(len(rows), self.n_words))
 
 
 @dataclass(frozen=True, eq=False)

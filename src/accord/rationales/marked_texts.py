@@ -44,6 +44,7 @@ class MarkedTexts:
     n_habits: int
     transition_features: Any  # sparse (4 · n_contexts, n_transition_features)
     thresholds: tuple[float, ...] = ()  # of further relevance features
+    ease: FloatArray | None = None  # (n_features,) standard deviation of a weight, as a factor; None: all alike
 
     @property
     def n_texts(self) -> int:
@@ -151,7 +152,8 @@ class MarkedTexts:
         n_words = int(used[: self.n_words].sum())
         place = np.full(self.n_words + 1, n_words, dtype=np.int32)
         place[columns[:n_words]] = np.arange(n_words)
-        small = replace(self, design=design[:, columns].tocsr(), n_words=n_words, words=place[self.words])
+        ease = None if self.ease is None else self.ease[columns]
+        small = replace(self, design=design[:, columns].tocsr(), n_words=n_words, words=place[self.words], ease=ease)
         return small, columns
 
 

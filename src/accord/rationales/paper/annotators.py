@@ -28,13 +28,13 @@ _PAPER_PHI = {"rel": 14.68, "antirel": 15.30, "I(.)-O": 3.55}
 def fit_most(corpus: Corpus, fixed: Mapping[str, Any], *, size: int) -> RationaleClassifier:
     """A model that has seen nothing of folds 8 and 9."""
     texts, labels, spans = corpus.rows(training_rows(corpus.folds, _ROTATION, size))
-    return RationaleClassifier(**corpus.words, **fixed).fit(texts, labels, rationales=spans)
+    return RationaleClassifier(**corpus.printed, **fixed).fit(texts, labels, rationales=spans)
 
 
 def phi_table(corpus: Corpus, fixed: Mapping[str, Any], *, size: int = _PHI_SIZE) -> list[Row]:
     """The habits of A0, feature by feature."""
     texts, labels, spans = corpus.rows(training_rows(corpus.folds, _PHI_ROTATION, size))
-    model = RationaleClassifier(**corpus.words, **fixed, lexicon=False).fit(texts, labels, rationales=spans)
+    model = RationaleClassifier(**corpus.printed, **fixed, lexicon=False).fit(texts, labels, rationales=spans)
     return [
         mean_row("phi", name, "weight", [value], paper=_PAPER_PHI.get(name))
         for name, value in zip(model.phi_names_, model.phi_, strict=True)
@@ -67,7 +67,7 @@ def style_table(corpus: Corpus, reviews: MovieRationales, model: RationaleClassi
     folds = np.empty(len(rows), dtype=np.int64)
     for code in (0, 1):
         folds[labels == code] = np.random.default_rng(code).permutation(np.arange(int((labels == code).sum())) % 5)
-    trivial = RationaleClassifier(**corpus.words, C=0.0, theta_variance=1e-9, transitions="plain", lexicon=False)
+    trivial = RationaleClassifier(**corpus.printed, C=0.0, theta_variance=1e-9, transitions="plain", lexicon=False)
     values: dict[str, list[float]] = {}
     for fold in range(5):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -100,7 +100,7 @@ def likelihood_table(corpus: Corpus, fixed: Mapping[str, Any], rotations: Sequen
         held_out = np.setdiff1d(np.flatnonzero(corpus.folds != TEST_FOLD), rows)[:200]
         texts, labels, spans = corpus.rows(rows)
         for name, settings in variants.items():
-            model = RationaleClassifier(**corpus.words, **{**fixed, **settings}, lexicon=False)
+            model = RationaleClassifier(**corpus.printed, **{**fixed, **settings}, lexicon=False)
             model.fit(texts, labels, rationales=spans)
             values[name].append(model.highlight_log_loss(*corpus.rows(held_out)))
     return [mean_row("likelihood", name, "cross_entropy", found) for name, found in values.items()]
@@ -199,7 +199,7 @@ def ask_curve(corpus: Corpus, rotation: int, fixed: Mapping[str, Any]) -> dict[s
                 fresh = model.ask(count - len(marked))["row"].tolist()
             marked |= set(fresh)
             some = [marks if row in marked else None for row, marks in enumerate(spans)]
-            model = RationaleClassifier(**corpus.words, **fixed, lexicon=False).fit(texts, labels, rationales=some)
+            model = RationaleClassifier(**corpus.printed, **fixed, lexicon=False).fit(texts, labels, rationales=some)
             right = model.predict(corpus.texts) == corpus.labels
             found[count] = accuracies(corpus, rotation, _ASK_POOL, right)[1]
     return out

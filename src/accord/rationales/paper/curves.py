@@ -47,6 +47,11 @@ class Corpus:
     folds: IntArray  # (n_reviews,)
     words: Mapping[str, Any]  # settings that make every estimator read the paper's vocabulary
 
+    @property
+    def printed(self) -> dict[str, Any]:
+        """The settings with which the classifier is the paper's: its vocabulary, and one prior for all word weights."""
+        return {**self.words, "word_prior": "flat"}
+
     def rows(self, rows: IntArray) -> tuple[list[str], IntArray, list[Any]]:
         """Texts, classes and spans of some reviews."""
         return [self.texts[row] for row in rows], self.labels[rows], [self.spans[row] for row in rows]
@@ -106,10 +111,8 @@ def rotation_curve(
             afresh = fixed is None and (size in _CHOICE_SIZES or not chosen[name])
             settings = {} if afresh else chosen[name]
             ours = name in ("log_linear", "rationales")
-            own: dict[str, Any] = {**settings, "lexicon": False} if ours else settings
-            model = (RationaleClassifier if ours else MaskingSVMClassifier)(
-                **corpus.words, random_state=rotation, **own
-            )
+            own: dict[str, Any] = {**corpus.printed, "lexicon": False} if ours else {**corpus.words}
+            model = (RationaleClassifier if ours else MaskingSVMClassifier)(random_state=rotation, **own, **settings)
             model.fit(texts, labels, rationales=spans if name in ("masking_svm", "rationales") else None)
             if afresh:
                 names = ("C", "theta_variance") if ours else ("C", "mu", "contrast_weight")

@@ -64,7 +64,7 @@ def predicted_highlights(
     out = {}
     for size, settings in strengths.items():
         train = corpus.rows(training_rows(corpus.folds, rotation, size))
-        model = RationaleClassifier(**corpus.words, random_state=rotation, **settings)
+        model = RationaleClassifier(**corpus.printed, random_state=rotation, **settings)
         model.fit(train[0], train[1], rationales=train[2])
         out[size] = _measured(model, train, corpus.rows(_held_out(corpus, rotation, size, _N_TEST)))
     return out
@@ -99,8 +99,8 @@ def short_texts(
     train = pieces(training_rows(corpus.folds, rotation, _SHORT_SIZE))
     test = pieces(_held_out(corpus, rotation, _SHORT_SIZE, 2 * n))
     settings = dict(fixed or {})
-    alone = RationaleClassifier(**corpus.words, random_state=rotation, **settings).fit(train[0], train[1])
-    model = RationaleClassifier(**corpus.words, random_state=rotation, **settings)
+    alone = RationaleClassifier(**corpus.printed, random_state=rotation, **settings).fit(train[0], train[1])
+    model = RationaleClassifier(**corpus.printed, random_state=rotation, **settings)
     model.fit(train[0], train[1], rationales=train[2])
     right = {name: 100 * float(one.score(test[0], test[1])) for name, one in (("alone", alone), ("marked", model))}
     return {

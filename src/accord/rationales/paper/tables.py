@@ -156,7 +156,7 @@ def _ablation(
         variants["printed_prior"] = {"printed_prior": True, **({} if choose else chosen)}
     found = {"words": right["rationales"][size], "log_linear": right["log_linear"][size]}
     for name, settings in variants.items():
-        model = RationaleClassifier(**corpus.words, **settings, lexicon=False).fit(texts, labels, rationales=spans)
+        model = RationaleClassifier(**corpus.printed, **settings, lexicon=False).fit(texts, labels, rationales=spans)
         found[name] = model.predict(corpus.texts) == corpus.labels
     return {name: accuracies(corpus, rotation, size, value) for name, value in found.items()}
 
