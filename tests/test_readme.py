@@ -53,6 +53,13 @@ def test_a_line_that_was_not_printed_is_found():
     assert readme_output.differences("│ 1 │ +1.20 │ tea\n", ["│ 1 │ +2.60 │ tea"]) != []
 
 
+def test_how_good_it_is_says_what_the_pages_of_results_say():
+    how_good = importlib.import_module("how_good")
+    shown = README.split(how_good.START, 1)[1].split(how_good.END, 1)[0]
+    assert shown == how_good.table()
+    assert all(f"[{kind}](docs/results/{kind}.md)" in shown for kind in KINDS)
+
+
 def test_the_readme_is_short():
     assert len(README.splitlines()) < 150
 
