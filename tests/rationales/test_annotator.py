@@ -171,6 +171,25 @@ def test_without_rationales_the_model_is_logistic_regression(n_classes):
     assert_allclose(ours, peer.coef_[0] if n_classes == 2 else peer.coef_, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_weight_with_more_ease_has_the_wider_prior(n_classes):
+    texts = replace(random_texts(15, n_texts=30, n_classes=n_classes, n_extra=1), ease=np.linspace(0.4, 2.0, 8))
+    theta = np.random.default_rng(1).normal(scale=0.3, size=(class_maps(n_classes).shape[1], 8))
+    habits, strengths = starting_habits(texts), Strengths(0.3, 0.5)
+    free = np.arange(8) == 7
+    _, by_theta, _ = loss(texts, theta, habits, strengths, free)
+
+    def value(vector):
+        return loss(texts, vector.reshape(theta.shape), habits, strengths, free)[0]
+
+    assert_allclose(by_theta.ravel(), central_difference(value, theta.ravel()), atol=1e-6)
+    # The same as one prior for all where every column is as many times as large as its weight may be.
+    alike = replace(texts, design=sp.csr_matrix(texts.design.multiply(texts.ease)), ease=None)
+    found, other = (fit_classes(one, 0.5, tol=1e-9, value_tol=1e-15).theta for one in (texts, alike))
+    assert_allclose(found, texts.ease * other, atol=1e-6)
+    assert np.abs(found - fit_classes(replace(texts, ease=None), 0.5, tol=1e-9, value_tol=1e-15).theta).max() > 0.05
+
+
 def test_a_feature_without_prior_is_an_intercept():
     texts = random_texts(5, n_texts=60, annotated=0.0)
     with_one = replace(texts, design=sp.csr_matrix(np.hstack([texts.design.toarray(), np.ones((60, 1))])))
@@ -301,6 +320,34 @@ def test_strengths_are_in_units_of_the_texts():
     ratio = np.diff(long.offsets).mean() / np.diff(short.offsets).mean()
     assert_allclose(middle_strengths(short, base).C / middle_strengths(long, base).C, ratio)
     assert middle_strengths(short, base, C=0.5).C == 0.5
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_highlights_of_few_texts_count_more_each(n_classes):
+    def least(texts, variance, phi_variance):
+        """3 over σ_θ² σ_φ² Σ (ease times how often a word was highlighted beyond the average, class against class)²."""
+        beyond = np.zeros((n_classes, N_WORDS))
+        for d, own in enumerate(texts.chain_class):
+            for token in range(texts.offsets[d], texts.offsets[d + 1]):
+                if texts.words[token] < N_WORDS:
+                    beyond[own, texts.words[token]] += texts.tags[token] - texts.tags.mean()
+        if n_classes == 2:
+            pulls = beyond[1:] - beyond[:1]
+        else:
+            pulls = beyond - beyond.mean(axis=0)
+        return 3 / (variance * phi_variance * ((texts.ease * pulls) ** 2).sum())
+
+    few = random_texts(13, n_texts=20, n_classes=n_classes, longest=12, annotated=1.0)
+    few = replace(few, ease=np.linspace(0.5, 1.5, N_WORDS))
+    base = Strengths(0.0, 1.0, phi_variance=2.0)
+    unit = 7 / np.diff(few.offsets).mean()
+    # The lower bound decides where the highlights say something, and two further bounds where they say less or more.
+    for variance, bounded in ((0.02, None), (1e-6, 30 * unit), (1e6, unit)):
+        found = middle_strengths(few, base, theta_variance=variance).C
+        wanted = least(few, variance, 2.0)
+        assert (unit < wanted < 30 * unit) == (bounded is None)
+        assert_allclose(found, wanted if bounded is None else bounded)
+    assert middle_strengths(few, base, C=0.5, theta_variance=1e-6).C == 0.5
 
 
 def test_the_search_goes_on_while_a_neighbour_is_better_and_says_where_it_may_not(monkeypatch):

@@ -17,6 +17,7 @@ from accord.data import Items, Rationales
 from accord.errors import ConvergenceWarning, InputError
 from accord.rationales import PredictedRationale
 from accord.rationales.baselines import TokenClassifier
+from accord.rationales.features import read_tokens
 
 FILL = ["the", "of", "a", "film", "plot", "scene", "actor", "and", "with", "in", "on", "was", "is", "it", "that", "one"]
 CUES = {"good": ["superb", "moving", "clever", "warm"], "bad": ["dull", "awful", "clumsy", "weak"]}
@@ -60,13 +61,44 @@ def test_highlights_help_where_texts_are_few():
     assert taught > alone + 0.02
 
 
-def test_without_rationales_it_is_logistic_regression():
+@pytest.mark.parametrize("word_prior", ["flat", "idf"])
+def test_without_rationales_it_is_logistic_regression(word_prior):
     texts, labels, _ = reviews(60)
-    fitted = model(theta_variance=0.25, tol=1e-10, value_tol=1e-15, max_iter=5000).fit(texts, labels)
+    settings = {"theta_variance": 0.25, "tol": 1e-10, "value_tol": 1e-15, "max_iter": 5000}
+    fitted = model(word_prior=word_prior, **settings).fit(texts, labels)
     presence = np.array([[float(w in t.split()) for w in fitted.columns_.words[0]] for t in texts])
-    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-12, max_iter=5000).fit(presence, labels)
-    assert_allclose(fitted.class_weights_[1] - fitted.class_weights_[0], peer.coef_[0], atol=1e-6)
-    assert_allclose(fitted.predict_proba(texts), peer.predict_proba(presence), atol=1e-6)
+    size = np.ones(presence.shape[1])
+    if word_prior == "idf":  # of columns that are as many times as large as their weights may be
+        size = 1 + np.log(61 / (1 + presence.sum(axis=0)))
+        size *= np.sqrt(presence.sum() / ((presence * size) ** 2).sum())
+    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-12, max_iter=5000).fit(presence * size, labels)
+    assert_allclose(fitted.class_weights_[1] - fitted.class_weights_[0], peer.coef_[0] * size, atol=1e-6)
+    assert_allclose(fitted.predict_proba(texts), peer.predict_proba(presence * size), atol=1e-6)
+
+
+def test_weights_of_rare_words_may_be_larger_by_the_formula():
+    texts = ["film plot", "film end", "film end end"]  # held by three, one and two of three texts
+    fitted = model(fit_intercept=True).fit(texts, ["+", "-", "+"], features=np.full((3, 1), 5.0))
+    columns, tokens = fitted.columns_, read_tokens(texts)
+    assert columns.words[0].tolist() == ["end", "film", "plot"]
+    ease = columns.ease(columns.design(tokens, texts, np.full((3, 1), 5.0), None))
+    idf = np.array([1 + np.log(4 / 3), 1.0, 1 + np.log(2.0)])
+    factor = np.sqrt(6 / (2 * idf[0] ** 2 + 3 + idf[2] ** 2))  # six words in all
+    assert_allclose(ease, [*(factor * idf), 1.0, 1.0])
+
+
+def test_repeated_words_count_once_or_by_their_logarithm():
+    texts, labels, spans = reviews(60)
+    once, by_log = (model(repeats=value).fit(texts, labels, rationales=spans) for value in (False, True))
+    assert_allclose(*(once.decision_function([text]) for text in ("a superb plot", "a superb superb superb plot")))
+    scores = by_log.decision_function(["superb", "superb superb superb"]) - by_log.decision_function([""])
+    assert_allclose(scores[1], (1 + np.log(3)) * scores[0])
+    assert abs(scores[0]) > 0.1
+    text = "the superb plot was superb and dull , dull , dull"
+    why = by_log.explain(text, label="good")
+    log_odds = by_log.decision_function([text])[0]
+    assert_allclose(why["effect"].sum(), log_odds if by_log.classes_[1] == "good" else -log_odds)
+    assert why["reason"].is_unique
 
 
 def test_predicted_rationales_are_the_cues():
@@ -423,7 +455,8 @@ def test_every_setting_has_a_rule(kind):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("max_iter", -3), ("tol", -1), ("C", float("nan")), ("theta_variance", "abc"), ("min_count", 0), ("laziness", -1),
-     ("relevance_thresholds", 3), ("n_inner_folds", 1), ("tokeniser", "letters"), ("transitions", "fancy")],
+     ("relevance_thresholds", 3), ("n_inner_folds", 1), ("tokeniser", "letters"), ("transitions", "fancy"),
+     ("word_prior", "rare"), ("repeats", 2)],
 )  # fmt: skip
 def test_a_setting_out_of_its_range_is_one_sentence(name, value):
     with pytest.raises(InputError, match=f"the setting '{name}' of RationaleClassifier must be"):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from accord.data.rationales import inside_tags
 from accord.errors import InputError
@@ -17,6 +17,8 @@ def test_the_vocabulary_keeps_types_that_occur_often_enough():
     assert vocabulary.words.tolist() == ["a", "b"]
     assert vocabulary.codes(["b", "c", "a"]).tolist() == [1, 2, 0]
     assert_array_equal(vocabulary.presence([["b", "b", "c"], [], ["a"]]).toarray(), [[0, 1], [0, 0], [1, 0]])
+    repeated = vocabulary.presence([["b", "c", "b", "a", "b"], [], ["c", "c"]], repeats=True).toarray()
+    assert_allclose(repeated, [[1, 1 + np.log(3)], [0, 0], [0, 0]])
 
 
 def test_n_grams_join_neighbours_and_characters_of_scripts_without_spaces():

@@ -221,6 +221,7 @@ CASES: tuple[Case, ...] = (
     _rationales(),
     _rationales(max_ngram=2, transitions="plain"),
     _rationales(fit_intercept=True, C=0.1, theta_variance=0.1),
+    _rationales(repeats=True, word_prior="flat", C=0.1, theta_variance=0.1),
     _rationales(MaskingSVMClassifier),
     *(_example(name) for name in ("arguments", "cafe-threads", "cafe-reviews", "cafe-statements", "cafe-notes")),
 )  # fmt: skip

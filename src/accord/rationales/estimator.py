@@ -71,8 +71,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     repeats : bool
         Whether a word that occurs n times in a text counts 1 + log n times, or once, as in the paper.
     word_prior : {"idf", "flat"}
-        Whether a weight may be the larger the fewer training texts hold its word, in proportion to the logarithm of
-        their share ("idf"), or all alike ("flat"), as in the paper.
+        Whether the weight of a word that n of N training texts hold may be larger the rarer the word is, in proportion
+        to 1 + log (1 + N)/(1 + n) ("idf"), or all weights alike ("flat"), as in the paper.
     phi_variance : float
         σ_φ².
     deviation_variance : float
