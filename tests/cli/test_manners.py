@@ -157,6 +157,26 @@ def test_the_first_line_says_that_no_judgement_was_read_and_what_is_unused(tmp_p
     assert second.startswith("NOT USED: 'colour'. Say what it is with --map")
 
 
+def test_the_list_of_commands_fits_eighty_columns(capsys):
+    assert main(["--help"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_no_question_among_which_to_choose_is_refused(capsys):
+    assert main(["ask", "example:cafe-notes", "--questions", " , "]) == 2
+    assert "--questions names what may be asked" in capsys.readouterr().err
+
+
+def test_the_aspect_beside_a_question_about_all_is_explained(tmp_path, capsys):
+    rows = [
+        f"r{i},Room {'good' if i % 2 else 'bad'} and food number {i},{1 + 3 * (i % 2)},{1 + i % 5}" for i in range(20)
+    ]
+    rows += [f"n{i},Room and food of guest {i},," for i in range(3)]
+    (tmp_path / "a.csv").write_text("\n".join(["item_id,text,room,food", *rows]) + "\n")
+    assert main(["ask", "aspects", str(tmp_path / "a.csv"), "-n", "2"]) == 0
+    assert "'scores' asks for all of them" in capsys.readouterr().out
+
+
 def test_wide_tables_fit_eighty_columns(capsys, monkeypatch):
     monkeypatch.setattr("accord.cli.frame.page_width", lambda: 80)
     frame = pd.DataFrame({"item_id": ["x"], "label": ["good"], **{f"p.label number {i}": [0.1] for i in range(9)}})

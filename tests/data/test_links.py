@@ -83,3 +83,10 @@ def test_replies_are_links_with_their_first_words():
     assert sum(lost.values()) == 1
     assert len(opening_words("好" * 100)) == 60
     assert Links.from_replies(table.drop(columns="text")).contexts is None
+
+
+def test_replies_of_numbered_texts_are_found_beside_missing_ones():
+    table = pd.DataFrame({"item_id": [1, 2, 3], "reply_to": [None, 1, 2]})
+    assert table["reply_to"].dtype == float
+    links = Links.from_replies(table)
+    assert (links.source.tolist(), links.target.tolist()) == (["2", "3"], ["1", "2"])

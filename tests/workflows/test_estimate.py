@@ -82,6 +82,19 @@ def test_few_pairs_that_people_answered_often_need_no_judges():
     assert len(estimate(arena(judged=False), ranks=("a", "e")).sentences) == 1
 
 
+def test_judges_of_other_pairs_are_named():
+    ids = list("abcdefghijklm")
+    pairs = [(one, other) for k, one in enumerate(ids) for other in ids[k + 1 :]]
+    rows = [(*pair, "1", "ada") for pair in pairs if pair[0] == "a"][:11]
+    rows += [(*pair, "0", "m") for pair in pairs if pair[0] != "a"]
+    left, right, value, who = zip(*rows, strict=True)
+    votes = {"kind": ["pair"] * len(rows), "item_id": left, "other_id": right, "value": value, "annotator_id": who}
+    judges = annotator_table({"annotator_id": ["m"], "kind": ["judge"]})
+    items = with_schema({"item_id": ids, "text": ids}, ITEMS)
+    project = Project("pairs", items, with_schema(votes, JUDGEMENTS), annotator_table=judges)
+    assert estimate(project, wins="a").sentences[-1].startswith("Judges answered none of these questions")
+
+
 def test_the_order_of_the_two_texts_of_a_pair_does_not_matter():
     rng = np.random.default_rng(0)
     first, second = np.triu_indices(5, 1)

@@ -92,6 +92,12 @@ def test_propensities_are_how_often_each_is_asked_and_nobody_is_left_out():
     assert set(drawn) == {"ann", "bob", "dan"}
 
 
+def test_questions_that_were_only_sent_do_not_count_as_answers_of_today():
+    sent = send(questions(2), [person("ann", 0.9, n_today=3)], np.random.default_rng(0), floor=0.0)
+    first, second = (one.why.partition("; ")[2] for one in sent)
+    assert (first, second) == ("answers today: 3", "answers today: 3; asked above: 1")
+
+
 def test_people_are_better_where_they_know_the_group():
     people = [person("ann", 0.8, groups={"law": 0.95}), person("bob", 0.85)]
     sent = send([(frozenset(["a"]), "law"), (frozenset(["b"]), None)], people, np.random.default_rng(0), floor=0.0)

@@ -19,6 +19,7 @@ from accord.cli.frame import (
     shortened,
     texts_of,
 )
+from accord.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +80,8 @@ def ask(
     opened = opened_project(project, kind or (None if saved is None else saved.kind))
     times = None if cost is None else parse_costs(cost, opened.kind)
     named = None if questions is None else [part.strip() for part in questions.split(",") if part.strip()]
+    if named == []:
+        raise InputError(f"--questions names what may be asked, as in label,highlight; got {questions!r}.")
     with progress_bars(hidden=json) as progress:
         table = run(saved, opened, n=n, strategy=strategy, seed=seed, cost=times, questions=named, progress=progress)
         table = with_people(table, opened, seed=seed) if who else table
@@ -95,6 +98,8 @@ def ask(
     if who:
         typer.echo("who: to whom the question goes; of 100 questions 15 go to anybody, so that nobody is left out.")
     asked = set(table["question"]) if "question" in table else {"vote"}
+    if "aspect" in table and table.loc[table["question"] == "scores", "aspect"].notna().any():
+        typer.echo("aspect: the one that would tell most if one alone were scored; 'scores' asks for all of them.")
     for name, one in costs_of(opened, times).items():
         if name in asked:
             typer.echo(one.sentence)

@@ -23,7 +23,7 @@ COMMANDS = {
     "train": ("train", "Train a model on a project and save it."),
     "predict": ("predict", "Apply a model to a project."),
     "evaluate": ("evaluate", "Say how good a model is on your own judgements."),
-    "rank": ("rank", "Rank texts by votes, with intervals and tiers, or find the best comments of threads."),
+    "rank": ("rank", "Rank texts by votes, with intervals, or find the best comments."),
     "ask": ("ask", "Say which questions are worth asking next."),
     "simulate": ("simulate", "Replay a project to see how fast each way of asking learns."),
     "explain": ("explain", "Say why a model judges a text as it does."),

@@ -155,7 +155,11 @@ class Links:
         """
         frame = as_frame(table)
         require_columns(frame, ["item_id", "reply_to"], what="replies")
-        ids, parents = frame["item_id"].astype(str), frame["reply_to"].astype(object)
+        ids, parents = frame["item_id"].astype(str), frame["reply_to"]
+        whole = pd.api.types.is_integer_dtype(frame["item_id"]) and pd.api.types.is_float_dtype(parents)
+        if whole and (parents.dropna() % 1 == 0).all():  # pandas makes 1.0 of 1 beside a missing value
+            parents = parents.astype("Int64")
+        parents = parents.astype(object)
         kept = parents.notna() & parents.astype(str).isin(set(ids)) & (parents.astype(str) != ids)
         contexts = None
         if "text" in frame:

@@ -16,6 +16,7 @@ from accord.typing import FloatArray
 __all__ = ["Figure", "estimate"]
 
 _COVERED = "People answered every one of these questions, so that judges add nothing."
+_ELSEWHERE = "Judges answered none of these questions; what they say of other pairs of these texts is counted."
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,8 @@ def _of_pairs(project: Project, rows: pd.DataFrame, texts: dict[str, float], wha
     # An even vote is the middle, whichever text of a pair is named first.
     found = estimate_mean(judged - 0.5, asked, answers - 0.5, propensity, load=loads, level=level)
     constant += 0.5 * float(loads.sum())
+    if len(by_judges) and not n_judged:
+        notes = (*notes, _ELSEWHERE)
     return Figure(what, _moved(found, constant, bounds), level, notes, *counts)
 
 

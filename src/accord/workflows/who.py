@@ -187,7 +187,8 @@ def send(
         propensity = floor / may.sum() + (1.0 - floor) * (one == best)
         n = people[one].n_shared
         known = f"right in about {100 * r[one]:.0f} of 100 ({n:,} compared)" if n else "not compared with anybody yet"
-        why = f"{known}; {load[one]:.0f} answers today"
+        given = int(load[one]) - people[one].n_today
+        why = f"{known}; answers today: {people[one].n_today:,}" + (f"; asked above: {given:,}" if given else "")
         sent.append(Sent(people[one].name, float(propensity), why if one == best else f"drawn at random; {why}"))
         load[one] += 1
         left[one] -= 1
