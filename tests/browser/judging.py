@@ -6,7 +6,7 @@ from accord.store.tables import items, judgements
 
 READY = """() => {
   const root = document.getElementById("judge");
-  if (root.dataset.busy === "true" || root.classList.contains("hidden")) return false;
+  if (!root || root.dataset.busy === "true" || root.classList.contains("hidden")) return false;
   const drawn = [...root.querySelectorAll("[data-drawn]")];
   if (drawn.length) return drawn.every((box) => box.textContent);
   return !!root.querySelector(".comment.current:not([data-given])");

@@ -33,6 +33,8 @@ WEIGHT = """() => [
 
 
 def check(page, name):
+    # A text that is fading in has less contrast for a fifth of a second; the page is checked as it stays.
+    page.evaluate("async () => { await Promise.allSettled(document.getAnimations().map((one) => one.finished)); }")
     page.evaluate(SCRIPT)
     found = page.evaluate("async () => (await axe.run(document, { resultTypes: ['violations'] })).violations")
     return [
