@@ -316,7 +316,10 @@ def _answers(
     answer = np.sign(ballots.value - 0.5).astype(np.int64)
     answer[twice] = 1
     answer = np.append(answer, np.full(twice.size, -1))
-    rates, leans, cells = np.zeros(1), np.zeros(1), (np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),)
+    rates: FloatArray = np.zeros(1)
+    leans: FloatArray = np.zeros(1)
+    nobody: IntArray = np.zeros(0, dtype=np.int64)
+    cells: tuple[IntArray, IntArray, FloatArray] = (nobody, nobody, np.zeros(0))
     if voters is not None:
         rates, leans = np.array(likelihood.rates), likelihood.own_leans
         second = np.full(n, -1)
