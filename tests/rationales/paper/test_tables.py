@@ -68,7 +68,7 @@ def test_the_rows_are_those_of_the_exported_classes_and_highlights_help(corpus, 
     texts = list(record.items.texts)
     labels = reviews.reviews["labels"].to_numpy() > 0
     words = {"vocabulary": reviews.vocab, "tokeniser": "whitespace"}
-    own = RationaleClassifier(**words, **fixed, lexicon=False)
+    own = RationaleClassifier(**words, **fixed, word_prior="flat", lexicon=False)  # one prior for all words, as printed
     own.fit([texts[i] for i in rows], labels[rows], rationales=record.subset(rows))
     assert_allclose(own.predict(texts) == labels, right["rationales"][200], atol=1e-9)
     svm = MaskingSVMClassifier(**words, C=1.0, mu=0.1, contrast_weight=0.1)
