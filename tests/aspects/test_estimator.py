@@ -7,8 +7,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeCV
 
 from accord import AspectRanker
+from accord.aspects.features import PhraseFeatures
 from accord.errors import InputError
 from accord.evaluation.metrics import ranking_loss
 from synthetic import aspect_ratings
@@ -218,7 +220,7 @@ def test_features_are_explained_by_number():
     ({"training": "other"}, "'training'"), ({"decoding": "other"}, "'decoding'"), ({"edges": "other"}, "'edges'"),
     ({"n_ranks": 1}, "'n_ranks' of AspectRanker must be a whole number of at least 2"),
     ({"n_epochs": 0}, "'n_epochs'"), ({"passes": 11}, "passes must be at most n_epochs, which is 10; it is 11"),
-    ({"alpha": -1.0}, "'alpha'"), ({"n_folds": 1}, "'n_folds'"), ({"penalty": None}, "'penalty'"),
+    ({"alpha": -1.0}, "'alpha'"), ({"n_folds": 1}, "'n_folds'"), ({"penalty": -1.0}, "'penalty'"),
     ({"penalty": float("nan")}, "'penalty'"), ({"penalty": (0.1, 0.0)}, "'penalty'"),
     ({"edge_penalty": "x"}, "'edge_penalty'"), ({"development_fraction": 1.0}, "'development_fraction'"),
     ({"agreement": "tree"}, "'agreement'"), ({"agreement": "oracle"}, "is for Good Grief"),
@@ -352,6 +354,31 @@ def test_contrast_is_kept_and_few_texts_are_not_turned_round():
     ranker = AspectRanker(n_ranks=4).fit(FOOD[:24], SCORES[:24])
     assert ranker.coupling_.taken == "nodes"
     assert ranker.predict(["delicious food but slow service", "awful food, quick service"]).tolist() == [[4, 1], [1, 4]]
+
+
+def lists_of_judgements(n, seed):
+    """Three judgements an aspect, whose share of good ones is the rank: what ridge regression is made for."""
+    rng = np.random.default_rng(seed)
+    words = np.array([[f"{mood}{i}" for i in range(8)] for mood in ("bad", "good")])
+    good = (rng.random((n, 3, 3)) < rng.random((n, 3, 1))).astype(int)
+    drawn = words[good, rng.integers(8, size=good.shape)]
+    names = np.array(["staff", "room", "food"])[:, None]
+    texts = [
+        " ".join(rng.permutation([w + a for w, a in zip(row.ravel(), names.repeat(3), strict=True)])) for row in drawn
+    ]
+    return texts, 1 + (good.sum(axis=2) > 0) + (good.sum(axis=2) == 3)
+
+
+def test_clean_texts_with_three_ranks_are_ranked_as_well_as_by_ridge_regression():
+    ours, ridge = [], []
+    for seed in range(3):
+        (texts, ranks), (new, truth) = lists_of_judgements(200, seed), lists_of_judgements(300, 100 + seed)
+        ours.append(ranking_loss(truth, AspectRanker(n_ranks=3).fit(texts, ranks).predict(new)))
+        phrases = PhraseFeatures().fit(texts)
+        linear = RidgeCV(alphas=(0.1, 0.3, 1.0, 3.0)).fit(phrases.transform(texts), ranks)
+        found = np.clip(np.rint(linear.predict(phrases.transform(new))), 1, 3).astype(int)
+        ridge.append(ranking_loss(truth, found))
+    assert np.mean(ours) < np.mean(ridge) + 0.02
 
 
 def test_many_ranks_do_not_overflow_and_seven_aspects_are_coupled():

@@ -4,9 +4,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 
+from accord.aspects.features import PhraseFeatures
 from accord.aspects.logits import fit_calibration, fit_logits, logit_scores
 from accord.aspects.ordinal import (
     all_threshold_loss,
+    as_new,
     choose_penalty,
     fit_all_threshold,
     fit_cumulative,
@@ -137,6 +139,20 @@ def test_on_noise_no_slope_is_negative_and_the_ranks_stay_near_the_base_rates():
         assert (own >= 0).all()
         fitted = ordinal_probabilities(model, x) @ np.arange(1, 6)
         assert np.corrcoef(fitted.ravel(), ranks.ravel())[0, 1] > 0.1
+
+
+def test_rows_held_out_are_those_that_new_texts_would_have():
+    """A text held out has the features that it would have if the others had been all there is, but for the idf."""
+    texts = ["rude staff", "rude staff, lovely room", "cold soup, lovely room", "staff of stone"]
+    train, test = np.array([0, 1, 2]), np.array([3])
+    whole, known = PhraseFeatures(idf=False).fit(texts), PhraseFeatures(idf=False).fit(texts[:3])
+    x = sp.csr_array(sp.hstack([whole.transform(texts), np.full((4, 1), 7.0)]))
+    rows = as_new(x, train, test, x.shape[1] - 1)
+    names = list(whole.get_feature_names_out())
+    columns = [names.index(name) for name in known.get_feature_names_out()]
+    assert_allclose(rows[:, columns].toarray(), known.transform(texts[3:]).toarray())
+    assert_allclose(np.sqrt(rows.multiply(rows).sum()), np.hypot(1.0, 7.0))
+    assert_allclose(as_new(x, train, test, 0).toarray(), x[test].toarray())
 
 
 def test_weights_of_each_threshold_must_earn_their_place():

@@ -24,9 +24,9 @@ from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "choose_penalty", "fit_all_threshold",
-    "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks", "ordinal_logits",
-    "ordinal_probabilities", "rank_probabilities", "threshold_targets",
+    "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "as_new", "choose_penalty", "choose_stacked_penalty",
+    "fit_all_threshold", "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks",
+    "ordinal_logits", "ordinal_probabilities", "rank_probabilities", "threshold_targets",
 ]  # fmt: skip
 
 
@@ -97,6 +97,27 @@ def folds(
         yield np.flatnonzero(of_row != place), np.flatnonzero(of_row == place)
 
 
+def as_new(x: Any, train: IntArray, test: IntArray, n_unit: int) -> Any:
+    """Rows that are held out as they would come if they were new, shape (n_held_out, n_features).
+
+    New texts have only phrases that training texts hold, and are scaled to length one without the others. A row that is
+    held out was scaled with phrases of its own, so that what is left of it is shorter: scores of new texts would be
+    larger than those that a second stage was fitted on. So in the first ``n_unit`` columns, phrases that no row of
+    ``train`` holds are left out, and the rows get back their length.
+    """
+    rows = sp.csr_array(x[test])
+    if not n_unit:
+        return rows
+    known = np.bincount(x[train].indices, minlength=x.shape[1]) > 0
+    known[n_unit:] = True
+    of_row = np.repeat(np.arange(len(test)), np.diff(rows.indptr))
+    unit, kept = rows.indices < n_unit, known[rows.indices]
+    squares = [np.bincount(of_row[part], rows.data[part] ** 2, len(test)) for part in (unit, unit & kept)]
+    factor = np.sqrt(squares[0] / np.where(squares[1] > 0, squares[1], 1.0))
+    data = np.where(kept, rows.data, 0.0) * np.where(unit, factor[of_row], 1.0)
+    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
 def _plain(weights: FloatArray, bias: FloatArray, n_aspects: int) -> OrdinalLogits:
     return OrdinalLogits(weights, bias, np.eye(len(bias)), np.zeros(len(bias)), n_aspects)
 
@@ -134,6 +155,22 @@ def choose_penalty(
     return min(penalties, key=held_out_loss)
 
 
+def choose_stacked_penalty(
+    x: Any, ranks: IntArray, penalties: tuple[float, ...], *, seed: int, **settings: Any
+) -> float:
+    """The penalty of stacked logits with the least out-of-fold log loss, all on the same folds.
+
+    ``settings`` are those of :func:`fit_stacked`.
+    """
+
+    def held_out_loss(penalty: float) -> float:
+        model, _ = fit_stacked(x, ranks, penalty=penalty, rng=np.random.default_rng(seed), **settings)
+        assert model.choice is not None  # stacked logits have one
+        return min(model.choice.pooled, model.choice.free)
+
+    return min(penalties, key=held_out_loss)
+
+
 def _log_loss(logits: FloatArray, targets: IntArray) -> float:
     """Sum of logistic losses over what is known."""
     return float((np.logaddexp(0.0, logits) - targets * logits)[targets >= 0].sum())
@@ -159,6 +196,7 @@ def fit_stacked(
     n_folds: int = 5,
     rng: np.random.Generator,
     texts: IntArray | None = None,
+    n_unit: int = 0,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """Cumulative logits of all aspects, stacked and calibrated out of fold.
@@ -179,6 +217,8 @@ def fit_stacked(
     rng : numpy.random.Generator
     texts : int array of shape (n_texts,), optional
         Rows with the same code are held out together.
+    n_unit : int
+        How many columns, from the first, are phrases of rows scaled to length one; see :func:`as_new`.
     workers : Workers, optional
         Run the folds, one a worker; they do not change the result.
 
@@ -194,7 +234,7 @@ def fit_stacked(
     parts = list(folds(ranks, n_folds, rng, texts))
     first = np.empty(targets.shape)
     weights = np.zeros_like(whole.weights)
-    with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty)) as opened:
+    with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty, n_unit)) as opened:
         fits = opened.map(_fold_logits, seed=int(rng.integers(2**32)), what="folds")
     for (_, test), (fold_weights, scores) in zip(parts, fits, strict=True):
         first[test] = scores
@@ -270,9 +310,9 @@ def _fold_logits(
     fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the logits of a fold's training texts, and their scores of the texts held out, without intercepts."""
-    (train, test), (x, targets, dual, penalty) = fold, shared[0]
+    (train, test), (x, targets, dual, penalty, n_unit) = fold, shared[0]
     fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=dual[train])
-    return fitted.weights, np.asarray(x[test] @ fitted.weights)
+    return fitted.weights, np.asarray(as_new(x, train, test, n_unit) @ fitted.weights)
 
 
 def ordinal_logits(model: OrdinalLogits, x: Any, shift: FloatArray | None = None) -> FloatArray:
@@ -345,16 +385,18 @@ def fit_nodes(
     n_folds: int = 5,
     rng: np.random.Generator,
     texts: IntArray | None = None,
+    n_unit: int = 0,
     workers: Workers | None = None,
 ) -> tuple[OrdinalLogits, FloatArray]:
     """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
     if kind == "stacked":
         return fit_stacked(
             x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng,
-            texts=texts, workers=workers,
+            texts=texts, n_unit=n_unit, workers=workers,
         )  # fmt: skip
     x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
     held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
     for train, test in folds(ranks, n_folds, rng, texts):
-        held_out[test] = ordinal_logits(fit(x[train], ranks[train], n_ranks=n_ranks, penalty=penalty, rng=rng), x[test])
+        fitted = fit(x[train], ranks[train], n_ranks=n_ranks, penalty=penalty, rng=rng)
+        held_out[test] = ordinal_logits(fitted, as_new(x, train, test, n_unit))
     return fit(x, ranks, n_ranks=n_ranks, penalty=penalty, rng=rng), held_out
