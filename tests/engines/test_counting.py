@@ -34,6 +34,16 @@ def test_counting_is_exact(graphs):
     assert_allclose(graphs.score(found.map_labels), truth.best_score, atol=1e-8)
 
 
+@given(countable())
+def test_edges_that_are_not_asked_for_one_by_one_have_the_mean_of_their_graph(graphs):
+    if graphs.has_tables or (graphs.known >= 0).any():
+        graphs = Graphs(graphs.node_scores, graphs.edges, graphs.ising()[1], graphs.node_offsets, graphs.edge_offsets)
+    found, truth = counting(graphs, each_edge=False), enumerate_graphs(graphs)
+    total = np.bincount(graphs.edge_graph, found.edge_marginals, minlength=graphs.n_graphs)
+    assert_allclose(total, np.bincount(graphs.edge_graph, truth.edge_marginals, minlength=graphs.n_graphs), atol=1e-8)
+    assert_allclose(found.node_marginals, truth.node_marginals, atol=1e-8)
+
+
 @pytest.mark.parametrize("gain", [-2.0, 0.3, 30.0])
 def test_counting_agrees_with_enumeration_at_sixteen_nodes(gain):
     rng = np.random.default_rng(0)

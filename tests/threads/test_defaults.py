@@ -134,6 +134,31 @@ def test_a_pull_that_helps_is_used_and_one_that_does_not_is_nothing(n_labels):
     assert gap.max() < 0.06
 
 
+def one_comment_each(n, seed, words=300):
+    """Threads of one comment whose words say nothing."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "item_id": [f"c{k:03d}" for k in range(n)],
+            "group_id": [f"t{k:03d}" for k in range(n)],
+            "text": [" ".join(f"w{word}" for word in rng.integers(0, words, 12)) for _ in range(n)],
+            "label": np.where(rng.random(n) < 0.5, "Good", "Bad"),
+        }
+    )
+
+
+def test_single_comments_that_say_nothing_are_near_the_prior():
+    # Log-odds held out of few comments speak against the true label; weights that learnt so were .046 above the prior.
+    above = []
+    for seed in range(6):
+        train, new = one_comment_each(20, seed), one_comment_each(200, 100 + seed)
+        share, good = np.mean(train["label"] == "Good"), new["label"].to_numpy() == "Good"
+        p = ThreadClassifier().fit(train).predict_proba(new.drop(columns="label"))[:, 1]
+        loss, prior = (-np.mean(np.log(np.where(good, each, 1 - each))) for each in (p, np.full(len(p), share)))
+        above.append(loss - prior)
+    assert np.mean(above) < 0.025
+
+
 def test_what_short_threads_teach_holds_in_long_ones():
     x, y, thread = leaning(n_threads=200)
     new, truth, where = leaning(n_threads=20, seed=3, size=40)

@@ -19,8 +19,9 @@ from accord.typing import BoolArray, IntArray
 
 __all__ = ["InferenceCheck", "auto", "check_inference", "is_forest"]
 
-# Counting labels is exact and fast, but its time can grow with the cube of a graph's size.
-MAX_COUNTED = 200
+# Counting labels is exact and fast, but its time grows with the square of a graph's size, and can grow with its cube
+# where the marginal of each edge is asked for: the largest graphs without and with that.
+MAX_COUNTED = (2000, 200)
 _CHECKED = {"belief_propagation": belief_propagation, "mean_field": mean_field}
 
 
@@ -46,7 +47,13 @@ def is_forest(graphs: Graphs) -> BoolArray:
 
 @clamped
 def auto(
-    graphs: Graphs, *, max_iter: int = 200, tol: float = 1e-6, warn: bool = True, max_states: int = 2**14
+    graphs: Graphs,
+    *,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    warn: bool = True,
+    max_states: int = 2**14,
+    each_edge: bool = True,
 ) -> Marginals:
     """Marginals by the cheapest exact engine that applies to each graph, else by belief propagation.
 
@@ -57,6 +64,9 @@ def auto(
         For the graphs that need belief propagation.
     max_states : int
         Graphs with at most this many labellings are enumerated where nothing cheaper is exact.
+    each_edge : bool
+        ``False`` allows the mean over a graph in place of the marginal of each edge, see
+        :func:`~accord.engines.counting.counting`; long threads are much faster then.
 
     Returns
     -------
@@ -64,7 +74,7 @@ def auto(
         ``method`` says which engine each graph had. All but ``belief_propagation`` on a graph with loops are exact.
     """
     chains, forests, states = is_chain(graphs), is_forest(graphs), n_states(graphs)
-    countable = is_countable(graphs) & (np.diff(graphs.node_offsets) <= MAX_COUNTED)
+    countable = is_countable(graphs) & (np.diff(graphs.node_offsets) <= MAX_COUNTED[each_edge])
     few = states <= min(max_states, MAX_STATES)
     choice = np.select([chains, forests, states <= 256, countable, few], [0, 1, 2, 3, 2], default=4)
     loopy = {"max_iter": max_iter, "tol": tol, "warn": False}
@@ -73,7 +83,7 @@ def auto(
         # Forests are exact once messages have crossed them; sequential sweeps need fewer.
         (belief_propagation, {"max_iter": graphs.n_nodes + 2, "tol": 1e-10, "schedule": "sequential", "warn": False}),
         (exact, {}),
-        (counting, {}),
+        (counting, {"each_edge": each_edge}),
         (belief_propagation, loopy),
     )
     parts: list[tuple[IntArray, Marginals]] = []

@@ -32,7 +32,9 @@ def is_countable(graphs: Graphs) -> BoolArray:
 
 
 @clamped
-def counting(graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool = True) -> Marginals:
+def counting(
+    graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool = True, each_edge: bool = True
+) -> Marginals:
     """Exact marginals, log partition and best labelling by counting labels.
 
     O(n²) for a graph of n nodes whose log odds differ; where many are nearly but not exactly equal, up to O(n³) for the
@@ -44,6 +46,9 @@ def counting(graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool 
         Two labels, complete, one gain for all edges of a graph.
     max_iter, tol, warn
         Not used; every engine takes them.
+    each_edge : bool
+        ``False`` gives every edge with a gain the mean marginal over the edges of its graph: all that the slope of one
+        shared gain needs, in O(n²) whatever the log odds are.
 
     Returns
     -------
@@ -59,7 +64,8 @@ def counting(graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool 
     h, gains, constant = graphs.ising()
     one, equal, log_z = np.empty(graphs.n_nodes), np.empty(graphs.n_edges), np.zeros(graphs.n_graphs)
     labels = np.zeros(graphs.n_nodes, dtype=np.int64)
-    _count(h, graphs.edges, gains, graphs.node_offsets, graphs.edge_offsets, one, equal, log_z, labels)
+    each_edge = each_edge or graphs.has_tables
+    _count(h, graphs.edges, gains, graphs.node_offsets, graphs.edge_offsets, one, equal, log_z, labels, each_edge)
     nodes, edges = binary_marginals(graphs, one, equal)
     return assemble(
         graphs,
@@ -114,6 +120,7 @@ def _count(
     equal: FloatArray,
     log_z: FloatArray,
     labels: IntArray,
+    each_edge: bool,
 ) -> None:
     for g in range(len(log_z)):
         first, last, start, end = node_offsets[g], node_offsets[g + 1], edge_offsets[g], edge_offsets[g + 1]
@@ -136,6 +143,14 @@ def _count(
                 best, at = total + tail[c], c
         for c in range(n):
             labels[first + order[c]] = 1 if c < at else 0
+        if not each_edge:
+            if end > start:
+                # All nodes are before the last step of the count: before[c] is the log weight of c ones among all.
+                total = 0.0
+                for c in range(n + 1):
+                    total += np.exp(before[c] + tail[c] - log_z[g]) * (c * (c - 1.0) + (n - c) * (n - c - 1.0))
+                equal[start:end] = min(max(total / (n * (n - 1.0)), 0.0), 1.0)
+            continue
         # given[i, j] = P(y_j = 1 | y_i = 1), for one node i of each set of equal log odds, when it is needed
         given, twin = np.empty((0, 0)), np.full(n, -1)
         others = np.empty(n - 1)

@@ -80,7 +80,8 @@ def cholesky(matrix: FloatArray, *, jitter: float = 1e-10, max_tries: int = 6) -
     for attempt in range(max_tries + 1):
         added = scale * jitter * 10.0 ** (attempt - 1) if attempt else 0.0
         try:
-            return np.asarray(scipy.linalg.cholesky(matrix + added * np.eye(len(matrix)), lower=True))
+            raised = matrix + added * np.eye(len(matrix)) if attempt else matrix
+            return np.asarray(scipy.linalg.cholesky(raised, lower=True))
         except np.linalg.LinAlgError:
             continue
     raise InputError(
@@ -95,4 +96,6 @@ def inverse_from_cholesky(factor: FloatArray) -> FloatArray:
     if failed:
         raise InputError(f"a Cholesky factor has a positive diagonal; entry {abs(failed)} of this one has not.")
     lower = np.tril(inverse)
-    return np.asarray(lower + np.tril(lower, -1).T)
+    whole = lower + lower.T
+    whole[np.diag_indices_from(whole)] *= 0.5
+    return np.asarray(whole)

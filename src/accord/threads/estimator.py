@@ -385,7 +385,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         p = np.asarray(posed.rows.back(self._probabilities(posed)))
         if self.model == "local" or (self.model == "chain" and self.order == 2):
             return p, np.empty((0, 2), dtype=np.int64), np.empty(0)
-        equal = self._infer(posed.graphs).edge_marginals
+        equal = self._infer(posed.graphs, each_edge=True).edge_marginals
         equal = equal if equal.ndim == 1 else np.trace(equal, axis1=1, axis2=2)
         return p, posed.rows.order[posed.graphs.edges], equal
 
@@ -671,8 +671,8 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         scores = x @ weights.nodes.T
         return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
-    def _infer(self, graphs: Graphs) -> Marginals:
-        return prediction_engine(self._settings())(graphs)
+    def _infer(self, graphs: Graphs, *, each_edge: bool = False) -> Marginals:
+        return prediction_engine(self._settings(), each_edge=each_edge)(graphs)
 
     def _marginals(self, posed: _Posed) -> FloatArray:
         if self.model == "chain" and self.order == 2:

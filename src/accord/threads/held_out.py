@@ -28,13 +28,17 @@ __all__ = ["Coupling", "HeldOut", "fit_coupling", "hold_out", "node_penalties", 
 # Total strengths that are tried, strongest first; the path goes on in either direction while the end is the best.
 PATH = (300.0, 100.0, 30.0, 10.0, 3.0)
 STEP, WEAKEST, STRONGEST = 3.0, 1e-2, 1e5
+# Log-odds of text classifiers are features, and those of other threads come from classifiers that saw the labels of
+# the threads held out. With few comments that makes weak penalties look better than they are: none is taken below this
+# number over the number of labelled comments.
+LEAST = 2000.0
 FIXED = 30.0  # where nothing can be held out
 BIAS = 0.1  # keeps a bias finite where a fold lacks a label
 MOST_THREADS = 800  # more are not needed to fit a handful of numbers
 PRIOR = 2.0  # total strength that draws slope and pulls towards 1 and 0
 
-# The loss of marginals takes differences of them, which need a tight fixed point.
-infer = partial(auto, tol=1e-9, max_iter=500, warn=False)
+# The loss of marginals takes differences of them, which need a tight fixed point. All edges of a thread share one gain.
+infer = partial(auto, tol=1e-9, max_iter=500, warn=False, each_edge=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +132,11 @@ def hold_out(
         found[total] = scores_of(total)
         path[total] = -float(found[total][seen, labels[seen]].mean())
 
-    for total in PATH if penalty is None else (penalty,):
+    weakest = max(WEAKEST, LEAST / seen.sum()) if (relief < 1.0).any() else WEAKEST
+    for total in [total for total in PATH if total >= weakest] or [weakest] if penalty is None else (penalty,):
         tried(total)
     if penalty is None:
-        while (best := min(path, key=lambda total: path[total])) == min(path) and best / STEP >= WEAKEST:
+        while (best := min(path, key=lambda total: path[total])) == min(path) and best / STEP >= weakest:
             tried(best / STEP)
         warm.clear()
         while (best := min(path, key=lambda total: path[total])) == max(path) and best * STEP <= STRONGEST:

@@ -430,9 +430,9 @@ def training_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
     return partial(belief_propagation if by_thread else auto, tol=tol, max_iter=300, warn=False)
 
 
-def prediction_engine(settings: Settings) -> Callable[[Graphs], Marginals]:
+def prediction_engine(settings: Settings, *, each_edge: bool) -> Callable[[Graphs], Marginals]:
     """Exact wherever that is affordable, else belief propagation."""
-    return chain if settings.model == "chain" else partial(auto, max_iter=300)
+    return chain if settings.model == "chain" else partial(auto, max_iter=300, each_edge=each_edge)
 
 
 def _fit_second_order(

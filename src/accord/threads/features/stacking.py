@@ -111,6 +111,7 @@ class StackedLogits(BaseEstimator):
         blended = (BLEND,) if BLEND in self.learners and self.n_folds_ > 2 else ()
         self.names_ = (*views, *blended)
         self.models_: dict[str, list[Any]] = {}
+        self.centres_: dict[str, list[FloatArray]] = {}
         outputs = [self._out_of_fold(name, [view] * self.n_folds_, y, folds, seen) for name, view in views.items()]
         if blended:
             inner = [self._twice_out_of_fold(name, view, y, folds, seen) for name, view in views.items()]
@@ -126,28 +127,36 @@ class StackedLogits(BaseEstimator):
         means: list[FloatArray] = []
         for name in self.names_:
             view = np.hstack([dense, *means]) if name == BLEND else views[name]
-            means.append(np.mean([self._log_odds(model, view) for model in self.models_[name]], axis=0))
+            found = zip(self.models_[name], self.centres_[name], strict=True)
+            means.append(np.mean([self._log_odds(model, view) - centre for model, centre in found], axis=0))
         return np.hstack(means)
 
-    def _fitted(self, name: str, view: Any, y: AnyArray) -> Any:
-        """A classifier; where all labels are the same there is nothing to learn but that."""
+    def _fitted(self, name: str, view: Any, y: AnyArray) -> tuple[Any, FloatArray]:
+        """A classifier, and its mean log-odds of what it learnt from, shape (n_columns,).
+
+        Where a comment is held out, its label is rarer in what is left. With a few threads log-odds that told the
+        shares of labels would speak against the true label; those above the mean do not. Where all labels are the same
+        there is nothing to learn but that.
+        """
         if not len(y):
             y, view = self.classes_, np.zeros((len(self.classes_), view.shape[1]))
-            return DummyClassifier().fit(view, y)
-        one = (y == y[0]).all()
-        return (DummyClassifier() if one else LEARNERS[name](self.random_state)).fit(view, y)
+            model = DummyClassifier().fit(view, y)
+        else:
+            model = (DummyClassifier() if (y == y[0]).all() else LEARNERS[name](self.random_state)).fit(view, y)
+        return model, self._log_odds(model, view).mean(axis=0)
 
     def _out_of_fold(
         self, name: str, views: Sequence[Any], y: AnyArray, folds: IntArray, seen: BoolArray
     ) -> FloatArray:
         """Log-odds of each row from the classifier that has not seen its fold k and works on ``views[k]``."""
         log_odds = np.zeros((len(y), self._n_columns))
-        self.models_[name] = []
+        self.models_[name], self.centres_[name] = [], []
         for fold, view in enumerate(views):
             held = folds == fold
-            model = self._fitted(name, view[~held & seen], y[~held & seen])
-            log_odds[held] = self._log_odds(model, view[held])
+            model, centre = self._fitted(name, view[~held & seen], y[~held & seen])
+            log_odds[held] = self._log_odds(model, view[held]) - centre
             self.models_[name].append(model)
+            self.centres_[name].append(centre)
         return log_odds
 
     def _twice_out_of_fold(self, name: str, view: Any, y: AnyArray, folds: IntArray, seen: BoolArray) -> FloatArray:
@@ -159,8 +168,8 @@ class StackedLogits(BaseEstimator):
         for k, j in combinations(range(self.n_folds_), 2):
             in_k, in_j = folds == k, folds == j
             taught = seen & ~(in_k | in_j)
-            model = self._fitted(name, view[taught], y[taught])
-            on_k, on_j = self._log_odds(model, view[in_k]), self._log_odds(model, view[in_j])
+            model, centre = self._fitted(name, view[taught], y[taught])
+            on_k, on_j = (self._log_odds(model, view[held]) - centre for held in (in_k, in_j))
             log_odds[j, in_k], log_odds[k, in_j] = on_k, on_j
             log_odds[k, in_k] += on_k / (self.n_folds_ - 1)
             log_odds[j, in_j] += on_j / (self.n_folds_ - 1)
