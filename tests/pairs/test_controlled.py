@@ -40,6 +40,25 @@ def test_it_equals_a_logistic_regression_with_robust_intervals():
     assert position["high"] - position["coefficient"] == pytest.approx(half, rel=1e-2)
 
 
+def test_covariates_of_votes_equal_a_logistic_regression_with_robust_intervals():
+    rng = np.random.default_rng(3)
+    n, n_votes, slopes = 15, 3000, np.array([0.6, -0.4, 0.0])
+    left = rng.integers(0, n, n_votes)
+    right = (left + rng.integers(1, n, n_votes)) % n
+    x, quality = rng.standard_normal((n_votes, 3)), rng.standard_normal(n)
+    y = (quality[left] - quality[right] + x @ slopes + rng.logistic(size=n_votes) > 0).astype(float)
+    ids = np.array([f"m{k:02d}" for k in range(n)], dtype=object)
+    ranker = ControlledRanker(alpha=1e-6, penalty=0.0)
+    ranker.fit(np.stack([ids[left], ids[right]], axis=1), y, context={f"x{k}": x[:, k] for k in range(3)})
+    design = np.hstack([np.zeros((n_votes, n)), x])
+    design[np.arange(n_votes), left] += 1.0
+    design[np.arange(n_votes), right] -= 1.0
+    other = sm.Logit(y, design[:, 1:]).fit(disp=0, cov_type="HC0")
+    found = ranker.coefficients_.set_index("covariate").loc[["x0", "x1", "x2"]]
+    assert_allclose(found["coefficient"], other.params[-3:], atol=1e-4)
+    assert_allclose(found["high"] - found["low"], 2 * 1.6448536 * other.bse[-3:], rtol=1e-3)
+
+
 def test_without_covariates_it_is_bradley_terry():
     problem = votes_of_one_kind(1)
     plain = BradleyTerryRanker().fit(*problem.votes.xy(), items=problem.votes.items)

@@ -8,11 +8,12 @@ of variances and length-scales.
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg
 
 from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import cholesky, inverse_from_cholesky
 from accord.fitting.optimise import Loss, minimise_lbfgs
-from accord.pairs.process.kernels import Block, Inputs, Kernel
+from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import (
     Marks,
@@ -21,19 +22,23 @@ from accord.pairs.process.posterior import (
     Prior,
     Sites,
     Votes,
-    gaussian_update,
     infer,
+    item_sites,
     jittered,
     make_prior,
     prepare,
     solve_lower,
     start_sites,
     sum_by,
+    whitened_update,
 )
 from accord.pairs.voters import Voters
 from accord.typing import BoolArray, FloatArray
 
 __all__ = ["Fit", "Shrinkage", "evidence_loss", "fit", "gamma_scale"]
+
+# How little is taken to be known of the level of all scores, as a share of what votes say of an item.
+_LEVEL = 1e-7
 
 
 @dataclass(frozen=True)
@@ -74,56 +79,83 @@ def evidence_loss(
     shrinkage: Shrinkage | None = None,
 ) -> Loss:
     """Minus the bound at fixed sites (up to a constant) with its gradient, as a function of θ."""
-    items, is_variance, w = prepared.points, kernel.is_variance, sites.precision
-    own_weight = sum_by(votes.left, w, votes.n_items) + sum_by(votes.right, w, votes.n_items)
-    if scores is not None:
-        own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=votes.n_items)
-
-    def exact(theta: FloatArray) -> tuple[float, FloatArray]:
-        root = cholesky(jittered(items.value(theta), jitter))
-        prior = Prior(root, root, np.zeros(0), np.zeros(0))
-        mean, factor, precision, shift = gaussian_update(prior, votes, sites, scores)
-        value = 0.5 * float(shift @ (root @ mean)) - float(np.log(np.diag(factor)).sum())
-        # ∂/∂K = ½ (α αᵀ − R), α = T₁ − T₂ f, R = T₂ − T₂ Σ T₂, Σ = L C⁻¹ Lᵀ
-        alpha = shift - precision @ (root @ mean)
-        half = precision @ solve_lower(factor, root.T).T
-        weights = half @ half.T
-        weights += np.outer(alpha, alpha)
-        weights -= precision.toarray()
-        return value, items.gradient(theta, 0.5 * weights)
-
-    def inducing(theta: FloatArray, cross: Block, own: Block, between: Block) -> tuple[float, FloatArray]:
-        root = cholesky(jittered(items.value(theta), jitter))
-        design = solve_lower(root, cross.value(theta).T).T
-        prior = Prior(root, design, np.zeros(0), np.zeros(0))
-        mean, factor, precision, shift = gaussian_update(prior, votes, sites, scores)
-        weighted = precision @ design
-        carried = float(np.vdot(design, weighted))
-        trace = float(own_weight @ own.value(theta)) - 2.0 * float(w @ between.value(theta)) - carried
-        value = 0.5 * float(shift @ (design @ mean)) - float(np.log(np.diag(factor)).sum()) - 0.5 * trace
-        # ∂/∂A = T₁ mᵀ − T₂ A (m mᵀ + C⁻¹ − I)
-        moment = inverse_from_cholesky(factor)
-        moment += np.outer(mean, mean)
-        moment[np.diag_indices_from(moment)] -= 1.0
-        slope = np.outer(shift, mean) - weighted @ moment
-        to_cross = solve_lower(root, slope.T, transposed=True).T
-        inner = solve_lower(root, design.T @ slope, transposed=True)
-        to_items = -0.5 * solve_lower(root, inner.T, transposed=True)
-        gradient = cross.gradient(theta, to_cross) + items.gradient(theta, to_items)
-        gradient += own.gradient(theta, -0.5 * own_weight) + between.gradient(theta, w)
-        return value, gradient
+    bound, is_variance = (_exact_bound if prepared.cross is None else _inducing_bound), kernel.is_variance
+    at = bound(prepared, votes, sites, scores, jitter)
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        if prepared.cross is None or prepared.own is None or prepared.between is None:
-            value, gradient = exact(theta)
-        else:
-            value, gradient = inducing(theta, prepared.cross, prepared.own, prepared.between)
+        value, gradient = at(theta)
         if shrinkage is None:
             return -value, -gradient
         penalty, slope = shrinkage.penalty(theta, is_variance)
         return penalty - value, slope - gradient
 
     return loss
+
+
+def _exact_bound(prepared: Prepared, votes: Votes, sites: Sites, scores: Marks | None, jitter: float) -> Loss:
+    """The bound where the items are their own inducing points.
+
+    All sites together are one noisy observation y = f + e of the scores, e ~ N(0, S) with S = T₂⁻¹ and y = S T₁, so
+    that a step needs no more than y ~ N(0, K + S). Votes say nothing of the common level of the scores: T₂ is singular,
+    and S very large along that level.
+    """
+    items = prepared.points
+    precision, shift = item_sites(votes, sites, scores)
+    factor = cholesky(jittered(precision.toarray(), _LEVEL))
+    noise, target = inverse_from_cholesky(factor), scipy.linalg.cho_solve((factor, True), shift, check_finite=False)
+    constant = 0.5 * float(shift @ target) - float(np.log(np.diag(factor)).sum())
+
+    def bound(theta: FloatArray) -> tuple[float, FloatArray]:
+        total = jittered(items.value(theta), jitter)
+        total += noise
+        root = cholesky(total)
+        inverse = inverse_from_cholesky(root)
+        alpha = inverse @ target
+        value = constant - 0.5 * float(target @ alpha) - float(np.log(np.diag(root)).sum())
+        # ∂/∂K = ½ (α αᵀ − (K + S)⁻¹)
+        weights = np.outer(0.5 * alpha, alpha)
+        weights -= 0.5 * inverse
+        return value, items.gradient(theta, weights)
+
+    return bound
+
+
+def _inducing_bound(prepared: Prepared, votes: Votes, sites: Sites, scores: Marks | None, jitter: float) -> Loss:
+    """The bound with inducing points, which leave some of the scores' variance unexplained."""
+    items, cross, own, between = prepared.points, prepared.cross, prepared.own, prepared.between
+    assert cross is not None  # the three come together
+    assert own is not None
+    assert between is not None
+    w = sites.precision
+    precision, shift = item_sites(votes, sites, scores)
+    own_weight = sum_by(votes.left, w, votes.n_items) + sum_by(votes.right, w, votes.n_items)
+    if scores is not None:
+        own_weight += scores.slope**2 / scores.noise * np.bincount(scores.item, minlength=votes.n_items)
+
+    def bound(theta: FloatArray) -> tuple[float, FloatArray]:
+        root = cholesky(jittered(items.value(theta), jitter))
+        design = np.ascontiguousarray(solve_lower(root, cross.value(theta).T).T)
+        weighted = precision @ design
+        mean, factor = whitened_update(design, weighted, shift)
+        carried = float(np.vdot(design, weighted))
+        trace = float(own_weight @ own.value(theta)) - 2.0 * float(w @ between.value(theta)) - carried
+        value = 0.5 * float(shift @ (design @ mean)) - float(np.log(np.diag(factor)).sum()) - 0.5 * trace
+        # ∂/∂A = T₁ mᵀ − T₂ A M, M = m mᵀ + C⁻¹ − I; with C m = Aᵀ T₁ and Aᵀ T₂ A = C − I that makes
+        # Aᵀ ∂/∂A = M + C − I
+        moment = inverse_from_cholesky(factor)
+        moment += np.outer(mean, mean)
+        moment[np.diag_indices_from(moment)] -= 1.0
+        to_cross = np.outer(shift, solve_lower(root, mean, transposed=True))
+        to_cross -= weighted @ solve_lower(root, moment, transposed=True).T
+        moment += factor @ factor.T
+        moment[np.diag_indices_from(moment)] -= 1.0
+        inner = solve_lower(root, moment, transposed=True)
+        to_items = -0.5 * solve_lower(root, inner.T, transposed=True)
+        gradient = cross.gradient(theta, to_cross) + items.gradient(theta, to_items)
+        gradient += own.gradient(theta, -0.5 * own_weight) + between.gradient(theta, w)
+        return value, gradient
+
+    return bound
 
 
 def _log_gamma(log_scale: float, shape: float, rate: float) -> float:
@@ -207,8 +239,11 @@ def fit(
         theta, now, like, marks, people, counted, reached, best = state
         prior = make_prior(prepared, theta, counted, marks)
         rounds = 3 if people is not None else 1
+        known: Posterior | None = None
         for _ in range(rounds):
-            posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=3, tol=bound_tol)
+            known = posterior = infer(
+                prior, counted, like, method=method, scores=marks, sites=now, known=known, max_iter=3, tol=bound_tol
+            )
             now = posterior.sites
             if people is not None:
                 people = people.update(like, posterior.vote_mean, posterior.vote_variance, counted)

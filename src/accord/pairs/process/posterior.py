@@ -31,7 +31,6 @@ __all__ = [
     "Prior",
     "Sites",
     "Votes",
-    "gaussian_update",
     "infer",
     "item_sites",
     "jittered",
@@ -41,6 +40,7 @@ __all__ = [
     "solve_lower",
     "start_sites",
     "sum_by",
+    "whitened_update",
 ]
 
 _SMALL, _LEAST_CURVE = 1e-10, 1e-6
@@ -227,17 +227,12 @@ def start_sites(votes: Votes) -> Sites:
     return Sites(0.3 * attentive + 1e-6, 0.6 * attentive * (votes.ballots.value - 0.5))
 
 
-def gaussian_update(
-    prior: Prior, votes: Votes, sites: Sites, scores: Marks | None
-) -> tuple[FloatArray, FloatArray, sp.csr_array, FloatArray]:
-    """m, the factor of C, T₂ and T₁ for given sites."""
-    precision, shift = item_sites(votes, sites, scores)
-    design = prior.design
-    c = design.T @ (precision @ design)
+def whitened_update(design: FloatArray, weighted: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """m and the factor of C, from A, T₂ A and T₁."""
+    c = design.T @ weighted
     c[np.diag_indices_from(c)] += 1.0
     factor = cholesky(c)
-    mean = scipy.linalg.cho_solve((factor, True), design.T @ shift, check_finite=False)
-    return mean, factor, precision, shift
+    return scipy.linalg.cho_solve((factor, True), design.T @ shift, check_finite=False), factor
 
 
 def infer(
@@ -248,6 +243,7 @@ def infer(
     method: str = "auto",
     scores: Marks | None = None,
     sites: Sites | None = None,
+    known: Posterior | None = None,
     max_iter: int = 50,
     tol: float = 1e-4,
 ) -> Posterior:
@@ -266,39 +262,44 @@ def infer(
     scores : Marks, optional
     sites : Sites, optional
         Where to start; a warm start makes a refit cheap.
+    known : Posterior, optional
+        The posterior of the same prior, votes and scores under another likelihood, to start from in place of ``sites``.
     max_iter : int
     tol : float
     """
     linearise, guarded = LINEARISATIONS[method], method != "variational"
     design, a, b = prior.design, votes.left, votes.right
 
-    def evaluate(now: Sites) -> tuple[Posterior, Sites]:
-        mean, factor, _, _ = gaussian_update(prior, votes, now, scores)
+    def moments(now: Sites) -> Posterior:
+        precision, shift = item_sites(votes, now, scores)
+        mean, factor = whitened_update(design, precision @ design, shift)
         half = solve_lower(factor, design.T).T
         marginal = np.einsum("ij,ij->i", half, half)
         f = design @ mean
         carried = marginal[a] + marginal[b] - 2.0 * pair_dots(np.ascontiguousarray(half), a, b)
-        difference, variance = f[a] - f[b], np.maximum(prior.residual + carried, _SMALL)
-        value, slope, curve = linearise(likelihood, difference, variance, votes.ballots)
-        # The probability of a vote that may be random is not log-concave; a site is never of negative precision.
-        curve = np.maximum(curve, _LEAST_CURVE)
-        target = Sites(votes.weight * curve, votes.weight * (slope + curve * difference))
-        bound = float(votes.weight @ value)
-        # KL(q(v) ‖ N(0, I)) = ½ (mᵀm + tr C⁻¹ − M + log |C|), M − tr C⁻¹ = tr(T₂ A C⁻¹ Aᵀ)
-        kl = float(mean @ mean) + 2.0 * float(np.log(np.diag(factor)).sum()) - float(now.precision @ carried)
         score_mean = score_variance = np.zeros(0)
         if scores is not None:
-            score_mean, item_variance = f[scores.item], marginal[scores.item]
-            score_variance = item_variance + prior.item_residual
-            kl -= scores.slope**2 / scores.noise * float(item_variance.sum())
-            error = (scores.value - scores.offset - scores.slope * score_mean) ** 2
-            error = error + scores.slope**2 * score_variance
+            score_mean, score_variance = f[scores.item], marginal[scores.item] + prior.item_residual
+        variance = np.maximum(prior.residual + carried, _SMALL)
+        unknown = Convergence(False, 0, np.inf)
+        return Posterior(mean, factor, now, f[a] - f[b], variance, score_mean, score_variance, np.nan, unknown)
+
+    def judged(q: Posterior) -> tuple[Posterior, Sites]:
+        value, slope, curve = linearise(likelihood, q.vote_mean, q.vote_variance, votes.ballots)
+        # The probability of a vote that may be random is not log-concave; a site is never of negative precision.
+        curve = np.maximum(curve, _LEAST_CURVE)
+        target = Sites(votes.weight * curve, votes.weight * (slope + curve * q.vote_mean))
+        bound = float(votes.weight @ value)
+        # KL(q(v) ‖ N(0, I)) = ½ (mᵀm + tr C⁻¹ − M + log |C|), M − tr C⁻¹ = tr(T₂ A C⁻¹ Aᵀ)
+        kl = float(q.mean @ q.mean) + 2.0 * float(np.log(np.diag(q.factor)).sum())
+        kl -= float(q.sites.precision @ (q.vote_variance - prior.residual))
+        if scores is not None:
+            kl -= scores.slope**2 / scores.noise * float((q.score_variance - prior.item_residual).sum())
+            error = (scores.value - scores.offset - scores.slope * q.score_mean) ** 2
+            error = error + scores.slope**2 * q.score_variance
             bound -= 0.5 * float((error / scores.noise + np.log(2.0 * np.pi * scores.noise)).sum())
-        bound -= 0.5 * (float(mean @ mean) if method == "laplace" else kl)
-        state = Posterior(
-            mean, factor, now, difference, variance, score_mean, score_variance, bound, Convergence(False, 0, np.inf)
-        )
-        return state, target
+        bound -= 0.5 * (float(q.mean @ q.mean) if method == "laplace" else kl)
+        return replace(q, bound=bound), target
 
     def step(state: tuple[Posterior, Sites, float]) -> tuple[Posterior, Sites, float]:
         old, target, rate = state
@@ -306,7 +307,7 @@ def infer(
             (1.0 - rate) * old.sites.precision + rate * target.precision,
             (1.0 - rate) * old.sites.shift + rate * target.shift,
         )
-        new, new_target = evaluate(now)
+        new, new_target = judged(moments(now))
         if guarded and new.bound < old.bound - 1e-9 * abs(old.bound):
             return replace(old, bound=old.bound), target, 0.5 * rate
         return new, new_target, min(1.0, 2.0 * rate)
@@ -316,6 +317,8 @@ def infer(
             return np.inf  # a refused step is not convergence
         return abs(new[0].bound - old[0].bound)
 
-    first, target = evaluate(start_sites(votes) if sites is None else sites)
+    if known is None:
+        known = moments(start_sites(votes) if sites is None else sites)
+    first, target = judged(known)
     (last, _, _), convergence = iterate(step, (first, target, 1.0), max_iter=max_iter, tol=tol, change=change)
     return replace(last, convergence=convergence)
