@@ -116,6 +116,31 @@ def test_a_percentage_is_a_place_between_the_lowest_and_the_highest_rank(tmp_pat
     assert "percentages are read as scores: 0 % is 1 and 100 % is 5" in said
 
 
+def test_the_place_of_a_slider_is_a_place_between_the_lowest_and_the_highest_rank(tmp_path, capsys):
+    options = ("--map", "food=score,service=score", "--scale", "0..100", "--ranks", "7")
+    frames, said = frames_of(tmp_path, capsys, "sliders.csv", *options)
+    with (FOLDER / "sliders.csv").open(encoding="utf-8", newline="") as file:
+        given = {(row["id"], name): float(row[name]) for row in csv.DictReader(file) for name in ("food", "service")}
+    judged = frames["judgements"]
+    keys = zip(judged["item_id"], judged["aspect"], strict=True)
+    assert {0.0, 50.0, 100.0} <= set(given.values())
+    assert dict(zip(keys, judged["value"].astype(float), strict=True)) == pytest.approx(
+        {key: 1 + place / 100 * 6 for key, place in given.items()}, abs=1e-4
+    )
+    assert "0 is read as rank 1, 100 as rank 7" in said
+    assert (
+        main(["import", str(FOLDER / "sliders.csv"), "--like", str(tmp_path / "p"), "--out", str(tmp_path / "q")]) == 0
+    )
+    assert Project.load(tmp_path / "q").frames()["judgements"]["value"].tolist() == judged["value"].tolist()
+
+
+@pytest.mark.parametrize("scale", ["100..0", "0-100", "..", "a..b", "0..inf", "nan..1"])
+def test_the_ends_of_a_slider_are_two_numbers(scale, tmp_path, capsys):
+    arguments = ["import", "aspects", str(FOLDER / "sliders.csv"), "--scale", scale, "--out", str(tmp_path / "p")]
+    assert main(arguments) == 2
+    assert "two numbers, the lower one first, such as 0..100" in capsys.readouterr().err
+
+
 def test_the_answers_of_a_form_are_votes_between_the_texts_in_its_questions(tmp_path, capsys):
     frames, said = frames_of(tmp_path, capsys, "google_forms_slogans.csv")
     with (FOLDER / "google_forms_slogans.csv").open(encoding="utf-8", newline="") as file:

@@ -1,6 +1,8 @@
 """An evaluation leaves out whole groups, says how sure it is, and finds what a project holds."""
 
 import json
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from accord.scale.workers import Workers
 from accord.workflows import kinds
 from accord.workflows.evaluate import ACCORD, ALONE, _draws, _interval, evaluate
 from accord.workflows.kinds import task_of
+from accord.workflows.projects import open_example
 
 
 def labelled(n_threads=12, size=4):
@@ -132,3 +135,20 @@ def test_a_share_that_is_never_seen_to_fail_has_an_interval():
     assert (value, low) == (0.0, pytest.approx(0.0, abs=1e-9))
     assert 0.3 < high < 0.5
     assert _interval(np.zeros(6), _draws(group, 0), 6) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("named", ["reviews.csv", "reviews", "example:cafe-reviews"])
+def test_the_kind_need_not_be_named(named, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    open_example("cafe-reviews").save("reviews")
+    table = files("accord") / "examples" / "cafe" / "reviews.csv"
+    Path("reviews.csv").write_text(table.read_text(encoding="utf-8"), encoding="utf-8")
+
+    def told(project, **_):
+        raise InputError(f"it came as {project.kind}.")
+
+    monkeypatch.setattr("accord.workflows.evaluate.evaluate", told)
+    assert main(["evaluate", named]) == 2
+    said = capsys.readouterr().err
+    assert "it came as aspects." in said
+    assert ("this is a project of aspects, because" in said) == named.endswith(".csv")

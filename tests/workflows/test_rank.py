@@ -14,7 +14,7 @@ from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
 from accord.workflows.projects import EXAMPLES, open_example, open_project
-from accord.workflows.rank import rank
+from accord.workflows.rank import rank, stability_sentences
 from accord.workflows.report import project_report, ranking_report
 
 MAKE_VOTES = str(Path(__file__).parents[2] / "examples" / "make_votes.py")
@@ -96,6 +96,24 @@ def test_parts_without_votes_between_them_are_noted():
     project = project_of([("a", "b", "1"), ("c", "d", "1")])
     (ranking,) = rank(project, method="bradley_terry", progress=quiet)
     assert "2 separate parts" in ranking.notes[0]
+
+
+def test_the_model_notes_parts_without_votes_between_them_once_and_only_where_there_are_any():
+    (apart,) = rank(project_of([("a", "b", "1"), ("c", "d", "1")]), progress=quiet)
+    assert sum("2 separate parts" in note for note in apart.notes) == 1
+    (joined,) = rank(project_of([("a", "b", "1"), ("b", "c", "1"), ("c", "d", "1")]), progress=quiet)
+    assert not any("separate parts" in note for note in joined.notes)
+    # A question has its own votes: that none crosses to the other question is as it should be.
+    grouped = rank(
+        project_of([("a", "b", "1"), ("c", "d", "1")], {"a": "x", "b": "x", "c": "y", "d": "y"}), progress=quiet
+    )
+    assert not any("separate parts" in note for each in grouped for note in each.notes)
+
+
+def test_only_rankings_of_several_questions_speak_of_one_question():
+    state = {"settled": 0.5}
+    assert "of one question" not in stability_sentences(state, 1)[0]
+    assert "of one question" in stability_sentences(state, 2)[0]
 
 
 def test_what_cannot_be_ranked_is_refused():

@@ -63,6 +63,8 @@ def agree(
         _print_against("votes", votes)
     for judges in of_judges:
         _print_judges(judges)
+    if not (any(one.n_shared for one in found) or of_judges or votes is not None):
+        return
     typer.echo(
         "1 is full agreement and 0 that of chance. In brackets: 95 % intervals, unless it is said otherwise. 'As most "
         "others' is the share of a "

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from accord.cli.frame import (
+    GuessedProject,
     Json,
-    KindArgument,
     Settings,
     check_page,
     command_app,
+    kind_and_project,
     opened_project,
     print_json,
     print_table,
@@ -23,8 +24,7 @@ app = command_app()
 
 @app.command()
 def evaluate(
-    kind: KindArgument,
-    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
+    words: GuessedProject,
     folds: Annotated[int, typer.Option(min=2, help="How many parts are left out in turn.")] = 5,
     report: Annotated[Path | None, typer.Option(help="Also write the evaluation as one HTML page.")] = None,
     workers: Annotated[
@@ -37,11 +37,11 @@ def evaluate(
     from accord.fitting.settings import parse_settings
     from accord.scale.workers import Workers
     from accord.workflows.evaluate import evaluate as run
-    from accord.workflows.kinds import check_kind
     from accord.workflows.report import evaluation_report, write_report
 
     check_page(report)
-    opened = opened_project(project, check_kind(kind))
+    kind, project = kind_and_project(words, table=None)
+    opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
         found = run(
             opened,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OTHER_MODEL",
+    "GuessedProject",
     "Json",
     "KindArgument",
     "NamedProject",
@@ -49,6 +50,14 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; may be given several times."),
 ]
+GuessedProject = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[KIND] PROJECT",
+        help=f"The kind of judgement ({', '.join(KINDS)}), if the project does not tell; then its folder, "
+        "example:NAME, or a raw table.",
+    ),
+]
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help=f"The kind of judgement: {', '.join(KINDS)}.")]
 NamedProject = Annotated[
     list[str],
@@ -68,8 +77,8 @@ Scheduler = Annotated[
 ]
 
 
-def kind_and_project(words: list[str]) -> tuple[str | None, str]:
-    """The kind, if it is named or the project is a raw table, and the project."""
+def kind_and_project(words: list[str], *, table: str | None = "pairs") -> tuple[str | None, str]:
+    """The kind, if it is named, and the project; ``table`` is the kind of a raw table without one."""
     from pathlib import Path
 
     from accord.errors import InputError
@@ -79,7 +88,7 @@ def kind_and_project(words: list[str]) -> tuple[str | None, str]:
         raise InputError(f"say the kind of judgement and one project; got {' '.join(words)!r}.")
     if len(words) == 2:
         return check_kind(words[0]), words[1]
-    return ("pairs" if Path(words[0]).is_file() else None), words[0]
+    return (table if Path(words[0]).is_file() else None), words[0]
 
 
 def workers_of(count: int | None, scheduler: str | None) -> "Workers":

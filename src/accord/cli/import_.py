@@ -1,6 +1,7 @@
 """``accord import``: tables and other tools' files into a project."""
 
 import shlex
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,6 +57,10 @@ def import_(
     ranks: Annotated[
         int | None, typer.Option(min=2, max=100, help="The highest score of an aspect; else 5, or as the scores show.")
     ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="LOW..HIGH", help="The ends of a slider, such as 0..100; its places are read as ranks."),
+    ] = None,
     labels: Annotated[str, typer.Option(help="The labels there are, with commas between; by default any.")] = "",
     json: Json = False,
 ) -> None:
@@ -71,7 +76,13 @@ def import_(
     before = {} if like is None else read_manifest(like)
     known = before.get("settings", {})
     named = tuple(label.strip() for label in labels.split(",") if label.strip()) or tuple(known.get("labels", ()))
-    rules = Rules(ranks or known.get("n_ranks", 5), named, given=bool(ranks or "n_ranks" in known))
+    ends = _ends(scale) if scale else known.get("scale")
+    rules = Rules(
+        ranks or known.get("n_ranks", 5),
+        named,
+        given=bool(ranks or "n_ranks" in known),
+        scale=None if ends is None else (ends[0], ends[1]),
+    )
     with progress_bars(hidden=json) as progress:
         imported = import_files(
             paths,
@@ -109,6 +120,18 @@ def _kind(arguments: list[str]) -> tuple[str | None, list[str]]:
     if first in KINDS or (rest and not Path(first).exists() and not Path(first).suffix):
         return first, rest
     return None, arguments
+
+
+def _ends(scale: str) -> tuple[float, float]:
+    """The two numbers of ``--scale``."""
+    low, _, high = scale.partition("..")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = 0.0, 0.0
+    if not -inf < ends[0] < ends[1] < inf:
+        raise InputError(f"--scale needs two numbers, the lower one first, such as 0..100; got {scale!r}.")
+    return ends
 
 
 def _print(imported: "Imported") -> None:

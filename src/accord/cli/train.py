@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from accord.cli.frame import (
+    GuessedProject,
     Json,
-    KindArgument,
     Scheduler,
     Settings,
     WorkerCount,
     command_app,
+    kind_and_project,
     opened_project,
     print_json,
     progress_bars,
@@ -23,8 +24,7 @@ app = command_app()
 
 @app.command()
 def train(
-    kind: KindArgument,
-    project: Annotated[str, typer.Argument(help="The project's folder, example:NAME, or a raw table.")],
+    words: GuessedProject,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to save the model.")],
     settings: Settings = None,
     vectors: Annotated[
@@ -42,17 +42,16 @@ def train(
     """Train a model on a project and save it."""
     from accord.fitting.settings import parse_settings
     from accord.workflows.judged import learnt_from
-    from accord.workflows.kinds import check_kind
     from accord.workflows.train import train as run
 
-    opened = opened_project(project, check_kind(kind))
+    kind, project = kind_and_project(words, table=None)
+    opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
         saved = run(
             opened,
             model,
             settings={**({} if vectors is None else {"vectors": vectors}), **parse_settings(settings or [])},
             progress=progress,
-            kind=kind,
             workers=workers_of(workers, scheduler),
         )
     if json:
@@ -67,4 +66,4 @@ def train(
             }
         )
     else:
-        typer.echo(f"{model}: a model of {kind}, trained on {learnt_from(opened)}.")
+        typer.echo(f"{model}: a model of {saved.kind}, trained on {learnt_from(opened)}.")

@@ -196,6 +196,11 @@ def _imported(
 
     else:
         chosen = found
+        if rules.scale is not None:
+            raise InputError(
+                f"--scale is for plain tables; these are files of {chosen.name}, whose scores are read as they are. "
+                "Leave it out, or read the files as tables with --format tables."
+            )
 
         def read(folder: Path | None, drop: bool) -> Imported:
             context = Context(Problems(drop), config, utf16)
@@ -438,7 +443,7 @@ def _scale(matched: Sequence[Matched], rules: Rules, reasons: list[str]) -> Rule
         [score + file.from_zero for score in file.profiles[name].scores] for file in matched for name in file.scores
     ]
     above = {score for scores in seen for score in scores if score > rules.n_ranks}
-    if rules.given or len(above) < 2:  # one is a slip more often than a scale
+    if rules.given or rules.scale is not None or len(above) < 2:  # one is a slip more often than a scale
         return rules
     n_ranks = next((scale for scale in (7, 10, 11) if max(above) <= scale), rules.n_ranks)
     reasons.append(f"the scores go from 1 to {n_ranks}; say otherwise with --ranks")
@@ -509,7 +514,11 @@ def _suggestion(kind: str, files: Sequence[Matched]) -> str:
     if not columns or kind == "pairs":
         return ""
     what = "may hold it" if could else "are unused"
-    return f" The columns {', '.join(columns)} {what}: say which, such as --map {shlex.quote(f'{columns[0]}={use}')}."
+    option = f"--map {shlex.quote(f'{columns[0]}={use}')}"
+    numbers = next((file.profiles[columns[0]].scores for file in files if columns[0] in file.profiles), ())
+    if kind == "aspects" and numbers and numbers[0] >= 0 and 10 < numbers[-1] <= 100:
+        option += ", with --scale 0..100 if they are sliders from 0 to 100"
+    return f" The columns {', '.join(columns)} {what}: say which, such as {option}."
 
 
 def _may_be_labels(profile: Profile) -> bool:
@@ -580,6 +589,8 @@ def _finished(
         settings: dict[str, Any] = {"n_ranks": reading.rules.n_ranks} if kind == "aspects" else {}
         if reading.rules.labels:
             settings["labels"] = list(reading.rules.labels)
+        if reading.rules.scale is not None:
+            settings["scale"] = list(reading.rules.scale)
         if uses:
             settings["map"] = dict(uses)
         source = ", ".join(Path(path).name for path, _, _ in files)

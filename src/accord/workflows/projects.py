@@ -99,6 +99,8 @@ def _of_table(kind: str | None, path: str | Path) -> tuple[Project, list[str]]:
         project = Project.load(Path(work) / "project")
     unused = [repr(look.column) for look in imported.looks if not look.use]
     said = [f"{what} ({n:,})" for what, n in imported.assumed.items() if "left out" in what]
+    if kind is None:
+        said += [what for what in imported.assumed if what.startswith("this is a project of")]
     said += [f"lost: {what} ({n:,})" for what, n in imported.lost.items()]
     if unused:
         said.append(

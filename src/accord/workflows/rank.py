@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
@@ -131,7 +133,11 @@ def rank(
         warnings.simplefilter("always")
         tables, state, learnt = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return [_part(votes, name, rows, tables[name], learnt, notes, state) for name, rows in _groups(votes).items()]
+    return [
+        # Bradley–Terry says by itself which texts no vote joins.
+        _part(votes, name, rows, tables[name], learnt, notes + _apart(votes, rows) * (method != "bradley_terry"), state)
+        for name, rows in _groups(votes).items()
+    ]
 
 
 def _has_judges(project: Project, votes: Comparisons) -> bool:
@@ -317,8 +323,9 @@ def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int) 
     if figures.get("settled") is None:
         return []
     settled, top = 100 * figures["settled"], int(figures.get("top") or 1)
+    among = " of one question" if n_questions > 1 else ""
     sentences = [
-        f"The order of {settled:.0f} % of all pairs of texts of one question is settled: each of these orders is right "
+        f"The order of {settled:.0f} % of all pairs of texts{among} is settled: each of these orders is right "
         "with a probability of at least 9 in 10."
     ]
     if figures.get("p_top") is None:
@@ -350,6 +357,21 @@ def _groups(votes: Comparisons) -> dict[str | None, np.ndarray[Any, Any]]:
 def _items_of(votes: Comparisons, group: str | None) -> Items:
     items = votes.items
     return items if group is None or items.groups is None else items.subset(items.groups == group)
+
+
+def _apart(votes: Comparisons, rows: np.ndarray[Any, Any]) -> tuple[str, ...]:
+    """A note where no chain of votes joins all texts that were voted on."""
+    left, right = votes.left[rows], votes.right[rows]
+    voted, place = np.unique(np.concatenate([left, right]), return_inverse=True)
+    ends = (place[: left.size], place[left.size :])
+    graph = sp.coo_matrix((np.ones(left.size, dtype=np.int8), ends), shape=(voted.size, voted.size))
+    n_parts, _ = connected_components(graph, directed=False)
+    if n_parts < 2:
+        return ()
+    return (
+        f"the votes join the {voted.size:,} texts that were voted on into {n_parts:,} separate parts; how texts of "
+        "different parts compare is not known from votes. Ask for votes between the parts, or compare inside a part",
+    )
 
 
 def _part(

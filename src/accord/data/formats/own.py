@@ -45,6 +45,7 @@ class Rules:
     n_ranks: int = 5
     labels: tuple[str, ...] = ()  # empty: any label
     given: bool = False  # whether a person said how many ranks there are
+    scale: tuple[float, float] | None = None  # the ends of a slider, which are read as the lowest and highest rank
 
 
 @dataclass
@@ -129,8 +130,9 @@ class Reading:
         block.needs("item_id", "an id")
         if block.has("label"):
             self._check_labels(block, "label", block.is_valid("label"))
-        for column in scored.values():
-            self.check_scores(block, column, block.good & column.is_valid().to_numpy(zero_copy_only=False))
+        for name, column in scored.items():
+            given = block.good & column.is_valid().to_numpy(zero_copy_only=False)
+            self.check_scores(block, column, given, said=block.raw(name))
         self._check_questions(block, ids)
         fresh = self._new_ids(block, ids)
         questions = self._questions(block)
@@ -288,7 +290,7 @@ class Reading:
             value.is_null().to_numpy(zero_copy_only=False) & block.answered,
             "a vote must be 1 or left, 0 or right, 0.5 or tie",
             lambda row: repr(said[row].as_py()),
-            "Recode it or drop the row.",
+            "Write 1 where the left text won, 0 where the right one did and 0.5 where neither did, or drop the row.",
         )
         return pc.dictionary_encode(value)
 
@@ -301,7 +303,7 @@ class Reading:
             self._texts_beside(block)
         name = block.matched.columns["value"]
         value = self._numbers(block, name)
-        self.check_scores(block, value, block.answered)
+        self.check_scores(block, value, block.answered, said=block.raw(name))
         names = {name: name for name in JUDGEMENTS.names if name not in ("kind", "value")}
         block.write("score", names, block.all, value=value)
 
@@ -310,11 +312,16 @@ class Reading:
         n_ranks, matched = self.rules.n_ranks, block.matched
         if name in matched.profiles and matched.profiles[name].is_percent:
             self.assumed[f"percentages are read as scores: 0 % is 1 and 100 % is {n_ranks}"] = 1
-        if matched.from_zero:
+        scale = self.rules.scale
+        if scale is not None:
+            low, high = scale
+            self.assumed[
+                f"{low:g} is read as rank 1, {high:g} as rank {n_ranks}, and what is between as the nearest rank"
+            ] = 1
+        elif matched.from_zero:
             self.assumed["the scores begin at 0, which is read as rank 1, 1 as rank 2, and so on"] = 1
-        return scores_as_numbers(
-            block.raw(name), matched.words_of(name), n_ranks, lowest=0.0 if matched.from_zero else 1.0
-        )
+            scale = (0.0, n_ranks - 1.0)
+        return scores_as_numbers(block.raw(name), matched.words_of(name), n_ranks, scale=scale)
 
     def _texts_beside(self, block: Block) -> None:
         """The texts that stand beside each of their scores."""
@@ -322,23 +329,26 @@ class Reading:
         columns = {name: block.decoded(name) for name in ("item_id", "text")}
         self._keep_items(with_schema(columns, ITEMS).filter(pa.array(fresh)), None)
 
-    def check_scores(self, block: Block, column: pa.Array, given: BoolArray) -> None:
+    def check_scores(self, block: Block, column: pa.Array, given: BoolArray, *, said: pa.Array) -> None:
+        """Refuse rows whose score is no rank; ``said`` are the scores as they stand in the file."""
         values = numbers(column)
         if self.kind == "pairs":
             wrong = given & ~np.isfinite(values)
             cell = lambda row: repr(column[row].as_py())  # noqa: E731
             block.refuse(wrong, "a score beside votes must be a finite number", cell, "Correct it or drop the row.")
             return
-        highest = self.rules.n_ranks
+        highest, scale = self.rules.n_ranks, self.rules.scale
         wrong = given & ~((values >= 1) & (values <= highest))
         between = int((given & ~wrong & (values != np.floor(values))).sum())
-        if between:
+        if between and scale is None:
             self.assumed["scores between two ranks, such as 4.5, count as the nearest, halves as the upper"] += between
+        rule = f"1..{highest}" if scale is None else f"{scale[0]:g}..{scale[1]:g}"
         block.refuse(
             wrong,
-            f"a score must be a number in 1..{highest}",
-            lambda row: repr(column[row].as_py()),
-            "Correct it, or say how far the scale goes with --ranks, such as --ranks 10.",
+            f"a score must be a number in {rule}",
+            lambda row: repr(said[row].as_py()),
+            "Correct it, or say how far the scale goes: --ranks 10 if from 1 to 10, --scale 0..100 for a slider, whose "
+            f"places are read as {highest} ranks.",
         )
 
     def _labels(self, block: Block) -> None:

@@ -21,19 +21,22 @@ __all__ = ["read_answers", "read_quotes", "scores_as_numbers", "with_made_ids", 
 _LONGEST_ID = 40  # characters of what stands in brackets that are an id as they are
 
 
-def scores_as_numbers(column: pa.Array, words: Mapping[str, float], n_ranks: int, *, lowest: float = 1.0) -> pa.Array:
+def scores_as_numbers(
+    column: pa.Array, words: Mapping[str, float], n_ranks: int, *, scale: tuple[float, float] | None = None
+) -> pa.Array:
     """Scores in words and signs ("4 - good", "★★★", "agree") as numbers; what is no score stays as it is.
 
-    Percentages are places between the lowest and the highest of the ``n_ranks`` ranks; the ``lowest`` score is rank 1.
+    Percentages are places between the lowest and the highest of the ``n_ranks`` ranks, and so is every score if
+    ``scale`` says what is read as the lowest and as the highest.
     """
     coded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
     numbers = []
     for cell in coded.dictionary.to_pylist():
         score, share = score_of(cell, words), percent_of(cell)
+        if share is None and score is not None and scale is not None:
+            share = (score - scale[0]) / (scale[1] - scale[0])
         if share is not None:
             score = 1.0 + share * (n_ranks - 1)
-        elif score is not None:
-            score += 1.0 - lowest
         numbers.append(cell if score is None else f"{score:g}")
     return pc.take(pa.array(numbers, pa.string()), coded.indices)
 
@@ -130,12 +133,12 @@ def read_answers(reading: "Reading", block: Block) -> None:
         if item not in reading.places:
             reading.places[item], reading.texts[item] = len(reading.places), part
             reading.items.append(with_schema({"item_id": [item], "text": [part]}, ITEMS))
-        answers = block.raw(name)
+        said = answers = block.raw(name)
         if scored:
-            answers = scores_as_numbers(answers, matched.words_of(name), reading.rules.n_ranks)
+            answers = scores_as_numbers(said, matched.words_of(name), reading.rules.n_ranks, scale=reading.rules.scale)
         given = answers.is_valid().to_numpy(zero_copy_only=False)
         if scored:
-            reading.check_scores(block, answers, given)
+            reading.check_scores(block, answers, given, said=said)
         columns = {"item_id": [item] * block.n, "annotator_id": block.column("annotator_id"), "value": answers}
         if scored:
             columns["aspect"] = [name.rpartition("[")[0].strip()] * block.n
