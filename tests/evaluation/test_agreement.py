@@ -67,7 +67,7 @@ def test_alpha_of_full_agreement_is_one():
 
 def test_fleiss_of_the_published_example():
     assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
-    assert fleiss_kappa([[3, 0], [3, 0]]) == 1.0
+    assert np.isnan(fleiss_kappa([[3, 0], [3, 0]]))  # only one label, as in other programs
     with pytest.raises(InputError, match="krippendorff_alpha"):
         fleiss_kappa([[2, 0], [1, 0]])
 
@@ -77,7 +77,8 @@ def test_cohen_of_the_published_example():
     first = ["yes"] * 25 + ["no"] * 25
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     assert cohen_kappa(first, second) == pytest.approx(0.4)
-    assert cohen_kappa(["a", "a"], ["a", "a"]) == 1.0
+    assert np.isnan(cohen_kappa(["a", "a"], ["a", "a"]))
+    assert cohen_kappa(["a", "b"], ["a", "b"]) == 1.0
 
 
 def test_a_single_row_is_not_a_table():
@@ -166,3 +167,47 @@ def test_intervals_cover_the_agreement_of_all_texts():
 def test_one_text_has_no_interval():
     table = agreement_table(Answers(np.array([0, 0]), np.array([0, 1]), np.array([0, 1]), ["a", "b"]))
     assert table[["low", "high"]].isna().all(axis=None)
+
+
+def two_people(first, second, names=("no", "yes")):
+    n = len(first)
+    return Answers(np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.concatenate([first, second]), list(names))
+
+
+def test_full_agreement_on_a_few_questions_is_not_sure():
+    few, many = (
+        agreement_table(two_people(*[np.arange(n) % 2] * 2)).set_index("measure")[["value", "low", "high"]]
+        for n in (4, 400)
+    )
+    assert (few["value"] == 1.0).all()
+    assert (many["value"] == 1.0).all()
+    assert few["high"].to_numpy() == pytest.approx(1.0)
+    assert (few["low"] < 0.52).all()
+    assert (many["low"] > 0.97).all()
+    assert (many["low"] < 1.0).all()
+    pair = pairwise_kappas(two_people(*[np.arange(4) % 2] * 2)).iloc[0]
+    assert pair["value"] == 1.0
+    assert pair["low"] < 0.1
+
+
+def test_the_same_disagreement_everywhere_has_an_interval_too():
+    table = agreement_table(two_people(np.arange(6) % 2, 1 - np.arange(6) % 2)).set_index("measure")
+    assert table.loc["plain agreement", "value"] == 0.0
+    assert (table["high"] > table["value"] + 0.3).all()
+
+
+def test_one_label_has_agreement_but_none_beyond_chance():
+    table = agreement_table(two_people(np.zeros(20, int), np.zeros(20, int), ["good"])).set_index("measure")
+    assert table.loc[["Krippendorff's α", "Fleiss's κ"], ["value", "low", "high"]].isna().all(axis=None)
+    assert table.loc["plain agreement", "value"] == 1.0
+    assert table.loc["plain agreement", "low"] == pytest.approx(0.839, abs=1e-3)  # Wilson, 20 of 20
+
+
+def test_intervals_hold_where_often_nobody_disagrees():
+    rng, held = np.random.default_rng(0), []
+    for _seed in range(100):
+        first = rng.integers(0, 2, 25)
+        second = np.where(rng.random(25) < 0.96, first, 1 - first)
+        row = agreement_table(two_people(first, second)).set_index("measure").loc["plain agreement"]
+        held.append(row["low"] <= 0.96 <= row["high"])
+    assert np.mean(held) >= 0.95  # all agree in a third of the draws; intervals without width held .64

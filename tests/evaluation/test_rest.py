@@ -72,6 +72,14 @@ def test_random_questions_alone_give_the_mean_and_a_calibrated_model_a_shorter_i
     assert "4,000 texts" in own.sentence
 
 
+def test_intervals_of_a_model_that_is_seldom_wrong_do_not_lie_too_high():
+    rng = np.random.default_rng(0)
+    every, sure = np.ones(25, dtype=bool), np.full(25, 0.9)
+    found = [rest_accuracy(every, rng.random(25) < 0.9, sure, np.full(2_000, 0.9)) for _ in range(2_000)]
+    assert 0.93 <= np.mean([rest.low <= 0.9 <= rest.high for rest in found]) <= 0.98
+    assert np.mean([rest.low > 0.9 for rest in found]) <= 0.025  # 8 % with the deviation of the answers themselves
+
+
 def test_too_few_random_questions_or_no_rest_are_said():
     with pytest.raises(InputError, match="at least 10 answers to random questions; there are 3"):
         rest_accuracy(np.arange(20) < 3, np.ones(20), np.ones(20), np.ones(5))

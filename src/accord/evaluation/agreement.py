@@ -1,7 +1,9 @@
 """How much annotators agree beyond chance, and how sure that is.
 
 Every measure is a function of sums over texts, so that its interval comes from drawing texts again (the bootstrap over
-texts): annotators agree on some texts and not on others, and that is what another sample of texts would change.
+texts): annotators agree on some texts and not on others, and that is what another sample of texts would change. Where
+they agree equally on all texts, fully for instance, every sample is the same, and drawing again would claim to be sure
+after two texts. The interval is then the Wilson interval of the share of agreement, carried over to the measure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -89,6 +91,8 @@ class Answers:
 def cohen_kappa(first: AnyArray, second: AnyArray) -> float:
     """Cohen's κ of two annotators who labelled the same items: 1 is full agreement, 0 that of chance.
 
+    NaN where only one label occurs, so that agreement beyond chance is not defined.
+
     Examples
     --------
     >>> round(cohen_kappa(["a", "a", "b", "b"], ["a", "a", "b", "a"]), 3)
@@ -97,13 +101,13 @@ def cohen_kappa(first: AnyArray, second: AnyArray) -> float:
     first, second = np.asarray(first), np.asarray(second)
     if len(first) != len(second) or not len(first):
         raise InputError(f"both annotators need a label an item; they have {len(first)} and {len(second)}.")
-    if (first == second).all():
-        return 1.0  # κ has no value where only one label occurs; full agreement is 1
+    if np.unique(np.concatenate([first, second])).size == 1:
+        return float("nan")
     return float(cohen_kappa_score(first, second))
 
 
 def fleiss_kappa(counts: AnyArray) -> float:
-    """Fleiss's κ of many annotators, the same number for every item.
+    """Fleiss's κ of many annotators, the same number for every item; NaN where only one label occurs.
 
     Parameters
     ----------
@@ -220,7 +224,8 @@ def agreement_table(answers: Answers, *, level: Level = "nominal", random_state:
     raters = np.unique(np.bincount(answers.question)[np.unique(answers.question)])
     if len(raters) > 1:
         del kinds["Fleiss's κ"]  # it is not defined where questions have different numbers of answers
-    rows = [(name, *_interval(figures, n)) for name, figures in kinds.items()]
+    shares, chances = sums.agreement_by_text(), _chances(sums.total[None])
+    rows = [(name, *_interval(figures, n, shares, chances[name])) for name, figures in kinds.items()]
     return pd.DataFrame(rows, columns=["measure", "value", "low", "high", "n"])
 
 
@@ -252,8 +257,9 @@ def pairwise_kappas(answers: Answers, *, n_pairs: int = 200, random_state: int =
         joint[np.arange(len(questions)), first, second] = 1.0
         flat = joint.reshape(len(questions), -1)
         draws = rng.multinomial(len(questions), np.full(len(questions), 1 / len(questions)), size=_RESAMPLES)
-        figures = _cohen(np.vstack([flat.sum(axis=0), draws @ flat]), len(answers.names))
-        rows.append((a, b, *_interval(figures, len(questions))))
+        figures, chance = _cohen(np.vstack([flat.sum(axis=0), draws @ flat]), len(answers.names))
+        same = np.equal(first, second).astype(np.float64)
+        rows.append((a, b, *_interval(figures, len(questions), same, chance)))
     return pd.DataFrame(rows, columns=["first", "second", "value", "low", "high", "n"])
 
 
@@ -321,6 +327,16 @@ class _Sums:
             sums += self._of_questions(rows).sum(axis=0)
         return sums
 
+    def agreement_by_text(self) -> FloatArray:
+        """The share of agreement in each text that has a question with two answers or more."""
+        k = self.counts.shape[1]
+        agreed, paired = np.zeros(self.n_texts), np.zeros(self.n_texts)
+        for rows in self._blocks():
+            sums = self._of_questions(rows)
+            agreed += np.bincount(self.text[rows], sums[:, k * k], minlength=self.n_texts)
+            paired += np.bincount(self.text[rows], sums[:, k * k + 1], minlength=self.n_texts)
+        return agreed[paired > 0] / paired[paired > 0]
+
     def resampled(self, rng: np.random.Generator, n: int = _RESAMPLES) -> list[FloatArray]:
         """The sums of ``n`` samples of texts, drawn with replacement; none where there is only one text."""
         if self.n_texts < 2:
@@ -371,33 +387,66 @@ def _distances(level: str, names: Sequence[Any], totals: FloatArray) -> FloatArr
 
 
 def _beyond_chance(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """(observed − expected) / (1 − expected); 1 where all agree on the only label."""
-    figure = _ratio(observed - expected, 1.0 - expected)
-    return np.where((expected >= 1.0) & (observed >= 1.0), 1.0, figure)
+    """(observed − expected) / (1 − expected); NaN where only one label occurs, which chance gives too."""
+    return _ratio(observed - expected, np.where(expected < 1.0 - 1e-12, 1.0 - expected, 0.0))
+
+
+def _chances(sums: FloatArray) -> dict[str, float]:
+    """The share of agreement that each measure expects by chance, from one row of sums."""
+    joint, _, shares, k = _parts(sums)
+    given = joint.sum(axis=2)
+    n = given.sum(axis=1)
+    return {
+        "Krippendorff's α": float(_ratio((given * (given - 1.0)).sum(axis=1), n * (n - 1.0))[0]),
+        "Gwet's AC1": float(_ac1_chance(shares, k)[0]),
+        "Fleiss's κ": float(_kappa_chance(shares)[0]),
+        "plain agreement": 0.0,
+    }
+
+
+def _kappa_chance(shares: FloatArray) -> FloatArray:
+    return np.asarray((shares**2).sum(axis=1))  # P_e = Σ p_j²
+
+
+def _ac1_chance(shares: FloatArray, k: int) -> FloatArray:
+    return np.asarray((shares * (1.0 - shares)).sum(axis=1) / max(k - 1, 1))
 
 
 def _kappa(sums: FloatArray) -> FloatArray:
     _, agreed, shares, _ = _parts(sums)
-    return _beyond_chance(agreed, (shares**2).sum(axis=1))  # P_e = Σ p_j²
+    return _beyond_chance(agreed, _kappa_chance(shares))
 
 
 def _ac1(sums: FloatArray) -> FloatArray:
     _, agreed, shares, k = _parts(sums)
-    return _beyond_chance(agreed, (shares * (1.0 - shares)).sum(axis=1) / max(k - 1, 1))
+    return _beyond_chance(agreed, _ac1_chance(shares, k))
 
 
 def _plain(sums: FloatArray) -> FloatArray:
     return _parts(sums)[1]
 
 
-def _cohen(joint: FloatArray, k: int) -> FloatArray:
+def _cohen(joint: FloatArray, k: int) -> tuple[FloatArray, float]:
+    """κ of each row of sums, and the agreement that the first expects by chance."""
     table = joint.reshape(-1, k, k) / joint.sum(axis=1)[:, None, None]
     observed = np.trace(table, axis1=1, axis2=2)
-    return _beyond_chance(observed, (table.sum(axis=2) * table.sum(axis=1)).sum(axis=1))
+    expected = (table.sum(axis=2) * table.sum(axis=1)).sum(axis=1)
+    return _beyond_chance(observed, expected), float(expected[0])
 
 
-def _interval(figures: FloatArray, n: int) -> Estimate:
-    """The first figure with the middle 95 % of the others."""
-    drawn = figures[1:][np.isfinite(figures[1:])]
-    low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (np.nan, np.nan)
-    return Estimate(float(figures[0]), float(low), float(high), n)
+def _interval(figures: FloatArray, n: int, shares: FloatArray, chance: float) -> Estimate:
+    """The first figure with the middle 95 % of the others, which are of texts that were drawn again.
+
+    Where the ``shares`` of agreement of all texts are the same, there is nothing to draw: the ends are then the measure
+    at both ends of the Wilson interval of the share. If nobody disagreed, a disagreement is taken to be one of chance.
+    """
+    value = float(figures[0])
+    if np.isnan(value) or len(shares) < 2:
+        return Estimate(value, float("nan"), float("nan"), n)
+    if np.ptp(shares) > 1e-12:
+        low, high = np.quantile(figures[1:][np.isfinite(figures[1:])], [0.025, 0.975])
+        return Estimate(value, float(low), float(high), n)
+    agreed = min(float(shares[0]), 1.0)
+    slope = (1.0 - value) / (1.0 - agreed) if agreed < 1.0 - 1e-12 else 1.0 / (1.0 - chance)
+    low, high = (1.0 - slope * (1.0 - share) for share in wilson(agreed, len(shares)))
+    return Estimate(value, low, high, n)

@@ -9,6 +9,10 @@ N − t open ones estimates the sum of z over all N texts without bias:
 
 The mean of these over the random questions, less the z of all that are answered, is the sum over the rest [FGR21].
 
+The interval holds every accuracy from which the estimate is not too far away, by the error that it would have if that
+accuracy were the true one (the score interval, Wilson's for plain shares). Where few of the answers are wrong, the
+error that they show by themselves is too small, and an interval made of it lies too high.
+
 What more answers would add is read off models that learnt from a quarter and a half of the answers: errors are taken to
 fall with a power of their number, to a floor.
 """
@@ -20,6 +24,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from accord.errors import InputError
+from accord.evaluation.agreement import wilson
 from accord.typing import BoolArray, FloatArray
 
 __all__ = ["Forecast", "Rest", "forecast_gain", "rest_accuracy"]
@@ -104,9 +109,11 @@ def rest_accuracy(
     more = (n + n_rest) * np.array([1.0 - expected, -expected])
     spread = float(np.concatenate([totals, totals.mean() + more]).var(ddof=1))
     spread *= (1.0 + 1.0 / (n_random - 1.0)) / n_random
-    half = float(student.ppf(0.5 + 0.5 * level, n_random - 1)) * np.sqrt(spread) / n_rest
-    low, high = np.clip([value - half, value + half], 0.0, 1.0)
-    return Rest(float(np.clip(value, 0.0, 1.0)), float(low), float(high), expected, n_random, n_rest, level)
+    value = float(np.clip(value, 0.0, 1.0))
+    usual = (n_random * value + 1.0) / (n_random + 2.0)
+    worth = usual * (1.0 - usual) * n_rest**2 / spread  # plain answers, right or wrong, that would tell as much
+    low, high = wilson(value, worth, float(student.ppf(0.5 + 0.5 * level, n_random - 1)))
+    return Rest(value, low, high, expected, n_random, n_rest, level)
 
 
 def forecast_gain(
