@@ -1,5 +1,7 @@
 """The page docs/benchmarks.md, written whole from the results."""
 
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -10,7 +12,9 @@ Written by `make bench` from `benchmarks/results.json`; not edited by hand. Time
 note says otherwise, the best of several calls after the first, which compiles; the table has the median over the runs.
 A ratio is the peer's time over ours, above 1 where Accord is faster, with the least and the largest of the runs in
 brackets. Estimators run with their **default settings**, except where the name of a row says otherwise. A ratio says
-nothing about quality: where the two do not compute the same, the note tells.
+nothing about quality: where the two do not compute the same, the note tells. Each section names its machine; where
+other programs ran on it at the same time it says so, and such times are longer, ours and the peer's alike, and the
+ratios less steady than on a quiet machine.
 
 `make bench` measures everything again. `make bench-peers` adds the peers that need torch, JAX or a compiled library:
 each gets an environment of its own, and none of them is needed to use Accord.
@@ -46,7 +50,7 @@ def _time(seconds: float | None) -> str:
 def _ratio(row: dict) -> str:
     if row["ratio"] is None:
         return "–"
-    spread = row.get("ratios", [])
+    spread = row["ratios"]
     between = f" ({spread[0]:.2g}–{spread[-1]:.2g})" if len(spread) > 1 else " (one run)"
     return f"{row['ratio']:.2g}{between}"
 
@@ -57,19 +61,25 @@ def _peer(row: dict) -> str:
     return "none: " + next((why for words, why in NO_PEER if words in row["name"]), "no package does the same")
 
 
-def write(results: dict) -> None:
+def write(results: list[dict]) -> None:
     """Write the page."""
     lines = [HEAD]
-    for name, part in sorted(results.items()):
-        runs = "one run" if part["runs"] == 1 else f"{part['runs']} runs"
+    for name, group in groupby(results, key=itemgetter("benchmark")):
+        rows = list(group)
+        latest = max(rows, key=lambda row: (row["date"], len(row["runs"])))
+        n_runs = len(latest["runs"])
+        runs = "one run" if n_runs == 1 else f"{n_runs} runs"
         lines += [f"## {name.replace('_', ' ').capitalize()}", ""]
+        busy = (latest.get("load") or 0.0) > 1.5  # a benchmark alone has a load of 1
+        where = latest["machine"] + (f", shared with other work (load up to {latest['load']:.0f})" if busy else "")
         lines += [
-            f"`python benchmarks/run.py {name}`, {part['date']}, {runs}; {part['machine']}; {part['versions']}.",
+            f"`python benchmarks/run.py {name}`, {latest['date']}, {runs}; {where}; {latest['versions']}.",
             "",
         ]
         lines += ["| task | ours | peer | peer's time | ratio | note |", "|---|---:|---|---:|---:|---|"]
-        for row in part["rows"]:
-            note = "; ".join(filter(None, (row["note"], f"measured {row['date']}" if "date" in row else "")))
+        for row in rows:
+            earlier = "" if row["date"] == latest["date"] else f"measured {row['date']} on {row['machine']}"
+            note = "; ".join(filter(None, (row["note"], earlier)))
             cells = (row["name"], _time(row["ours_s"]), _peer(row), _time(row["peer_s"]), _ratio(row), note)
             lines.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
         lines.append("")

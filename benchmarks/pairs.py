@@ -142,7 +142,9 @@ def run(grid=GRID, peers=False):
             theirs = float(np.mean(times))
             note = f"ours {mine}; theirs {_summary(answers, problems)}; {n_seeds} seeds"
             rows.append(_row(f"pairs {n:,}/{n_votes:,}", peer, seconds, theirs, note))
-    rows.append(_botorch(peers, *grid[0]))
+    # Larger problems take BoTorch minutes each.
+    rows.append(_apart(peers, "BoTorch PairwiseGP", "botorch_pairs.py", *grid[0]))
+    rows += [_apart(peers, "GPyTorch SVGP", "svgp_pairs.py", *size) for size in grid if size[1] != 20_000]
     data = problem(1_000, 5_000, 0, random_voters=6)
     plain, learned = ours(*data, reliability="equal"), ours(*data)
     worst = set(learned[2].annotators_["annotator"].iloc[-6:])
@@ -155,9 +157,9 @@ def run(grid=GRID, peers=False):
     return rows
 
 
-def _botorch(peers, n, n_votes, n_seeds):
-    """The Gaussian process of BoTorch, which needs torch, on the smallest problem; GPyTorch has none of pairs."""
-    name, peer = f"pairs {n:,}/{n_votes:,}", "BoTorch PairwiseGP"
+def _apart(peers, peer, script, n, n_votes, n_seeds):
+    """A peer that needs torch, on the same problems."""
+    name = f"pairs {n:,}/{n_votes:,}"
     if not peers:
         note = "needs torch: `make bench-peers` runs it in an environment of its own"
         return {"name": name, "peer": peer, "ours_s": None, "peer_s": None, "ratio": None, "note": note}
@@ -168,12 +170,12 @@ def _botorch(peers, n, n_votes, n_seeds):
     for x, (i, j, y, _), seen, unseen in problems:
         sides = {"winner": np.where(y == 1, i, j), "loser": np.where(y == 1, j, i)}
         pairs = {"seen": np.column_stack(seen[:2]), "unseen": np.column_stack(unseen[:2])}
-        theirs.append(ask_peer("botorch", "botorch_pairs.py", x=x, **sides, **pairs))
+        theirs.append(ask_peer("botorch", script, x=x, **sides, **pairs))
     mine, other = (
         _summary([one[1] for one in found], problems),
         _summary([[np.array(one["seen"]), np.array(one["unseen"])] for one in theirs], problems),
     )
-    note = f"ours {mine}; theirs {other}; {n_seeds} seeds; BoTorch {theirs[0]['version']}"
+    note = f"ours {mine}; theirs {other}; {n_seeds} seeds; {peer.split()[0]} {theirs[0]['version']}"
     spent = [float(np.mean(part)) for part in ([one[0] for one in found], [one["seconds"] for one in theirs])]
     return _row(name, peer, *spent, note)
 

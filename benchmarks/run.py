@@ -7,8 +7,10 @@
     python benchmarks/run.py --page               only write the page again
 
 A benchmark is a file of this folder with a function ``run()`` that returns rows ``name, peer, ours_s, peer_s, ratio,
-note``. Each run is a process of its own, and is stored when it ends. What was not measured this time keeps its rows,
-with machine and date; so do the peers of ``--peers`` where the same benchmark is run again without them.
+note``. Each run is a process of its own, and is stored when it ends. results.json is a list of such rows: times are
+medians over the runs, what was not measured is null, and each row also says its benchmark, the date, the machine, the
+versions, and what every run measured. What is not run this time keeps its rows; so do the peers of ``--peers`` where
+the same benchmark is run again without them.
 """
 
 import argparse
@@ -70,7 +72,7 @@ def _plain(value):
 
 
 def joined(runs: list[list[dict]]) -> list[dict]:
-    """One row a comparison: medians over the runs, the least and largest ratio, and what each run measured."""
+    """One row a comparison: median times, their ratio, the ratios of all runs, and what each run measured."""
     by_key: dict[tuple, list[dict]] = {}
     for rows in runs:
         for row in rows:
@@ -78,9 +80,10 @@ def joined(runs: list[list[dict]]) -> list[dict]:
     joint = []
     for same in by_key.values():
         row = {column: same[-1][column] for column in COLUMNS}
-        for column in TIMES:
+        for column in ("ours_s", "peer_s"):
             values = [one[column] for one in same if one[column] is not None]
             row[column] = median(values) if values else None
+        row["ratio"] = None if None in (row["ours_s"], row["peer_s"]) else row["peer_s"] / row["ours_s"]
         row["ratios"] = sorted(one["ratio"] for one in same if one["ratio"] is not None)
         row["runs"] = [[one[column] for column in TIMES] for one in same]
         joint.append(row)
@@ -88,24 +91,25 @@ def joined(runs: list[list[dict]]) -> list[dict]:
 
 
 def stored_runs(rows: list[dict]) -> list[list[dict]]:
-    """The runs behind joined rows, to which another can be added."""
-    rows = [row for row in rows if "date" not in row]  # those of earlier days stay apart
-    most = max((len(row.get("runs", ())) for row in rows), default=0)
+    """The runs behind the latest rows of a benchmark, to add another to; rows of earlier days stay apart."""
+    latest = max((row["date"] for row in rows), default=None)
+    rows = [row for row in rows if row["date"] == latest]
+    most = max((len(row["runs"]) for row in rows), default=0)
     return [
-        [row | dict(zip(TIMES, row["runs"][k], strict=True)) for row in rows if k < len(row.get("runs", ()))]
+        [row | dict(zip(TIMES, row["runs"][k], strict=True)) for row in rows if k < len(row["runs"])]
         for k in range(most)
     ]
 
 
-def with_peers_apart(rows: list[dict], before: dict) -> list[dict]:
+def with_peers_apart(rows: list[dict], before: list[dict]) -> list[dict]:
     """Rows, and those of peers in environments of their own that were measured before and not now.
 
     A row that only says that such a peer was not run gives way to one where it was.
     """
     now = {(row["name"], row["peer"]) for row in rows if row["peer_s"] is not None}
     old = [
-        row | {"date": row.get("date", before["date"])}
-        for row in before.get("rows", ())
+        row
+        for row in before
         if row["peer"].startswith(APART) and row["peer_s"] is not None and (row["name"], row["peer"]) not in now
     ]
     found = [*rows, *old]
@@ -119,7 +123,13 @@ def with_peers_apart(rows: list[dict], before: dict) -> list[dict]:
     ]
 
 
-def machine() -> dict[str, str]:
+def replaced(results: list[dict], name: str, rows: list[dict]) -> list[dict]:
+    """The results with these rows of one benchmark instead of those it had, benchmarks in the order of their names."""
+    rows = [{"benchmark": name} | row for row in rows]
+    return sorted([row for row in results if row["benchmark"] != name] + rows, key=lambda row: row["benchmark"])
+
+
+def machine() -> dict:
     """Where and with which versions the times were taken."""
     cpu = platform.processor()
     if Path("/proc/cpuinfo").is_file():
@@ -133,7 +143,12 @@ def machine() -> dict[str, str]:
             continue
     versions = ", ".join(f"{name} {number}" for name, number in found.items())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"machine": f"{cpu}, {cores} cores", "versions": f"Python {platform.python_version()}, {versions}"}
+    load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+    return {
+        "machine": f"{cpu}, {cores} cores",
+        "load": load,
+        "versions": f"Python {platform.python_version()}, {versions}",
+    }
 
 
 def main() -> int:
@@ -149,11 +164,11 @@ def main() -> int:
     if options.rows:
         Path(options.rows).write_text(json.dumps(measure(options.names[0], peers=options.peers)), encoding="utf-8")
         return 0
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else []
     failed = []
     for name in [] if options.page else options.names or benchmarks():
-        before = results.get(name, {})
-        runs = stored_runs(before.get("rows", [])) if options.add else []
+        before = [row for row in results if row["benchmark"] == name]
+        runs = stored_runs(before) if options.add else []
         for _ in range(options.runs):
             part = FOLDER / f".{name}.json"
             command = [sys.executable, __file__, name, "--rows", str(part), *(["--peers"] if options.peers else [])]
@@ -162,13 +177,15 @@ def main() -> int:
                 break
             runs.append(json.loads(part.read_text(encoding="utf-8")))
             part.unlink()
-            date = datetime.now(UTC).strftime("%Y-%m-%d")
-            rows = with_peers_apart(joined(runs), before)
-            results[name] = {"date": date, "runs": len(runs), **machine(), "rows": rows}
+            where = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), **machine()}
+            loads = [where["load"], *(row.get("load") for row in before if options.add)]
+            where["load"] = max((load for load in loads if load is not None), default=None)  # the busiest run
+            rows = with_peers_apart([row | where for row in joined(runs)], before)
+            results = replaced(results, name, rows)
             text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
             RESULTS.write_text(text + "\n", encoding="utf-8")
             print(f"{name}: run {len(runs)} is stored", flush=True)
-        for row in results.get(name, {}).get("rows", ()) if name not in failed else ():
+        for row in (row for row in results if row["benchmark"] == name and name not in failed):
             ratio = "–" if row["ratio"] is None else f"{row['ratio']:.2f}×"
             print(f"{name}: {row['name']} against {row['peer'] or 'nothing'}: {ratio}", flush=True)
     sys.path.insert(0, str(FOLDER))
