@@ -260,7 +260,7 @@ def test_ctrl_c_stops_cleanly_and_leaves_no_half_written_file(files):
     code = (
         "import sys, time\n"
         "from accord.workflows import predict_parquet as module\n"
-        "def slow(*arguments): print('working', flush=True); time.sleep(30)\n"
+        "def slow(*arguments): print('working', flush=True); time.sleep(3600)\n"
         "module.predict_rows = slow\n"
         "from accord.cli.main import main\n"
         f"raise SystemExit(main(['predict', *{list(map(str, files))!r}]))"
@@ -270,7 +270,7 @@ def test_ctrl_c_stops_cleanly_and_leaves_no_half_written_file(files):
     )
     assert process.stdout.readline() == "working\n"
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert said == "accord: stopped.\n"
     left = {file.name for file in Path(files[2].parent / ".out.parquet.parts").iterdir()}
