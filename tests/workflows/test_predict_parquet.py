@@ -258,7 +258,8 @@ def test_the_command_says_what_it_wrote(features, files, capsys):
 def test_ctrl_c_stops_cleanly_and_leaves_no_half_written_file(files):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     code = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may ignore it\n"
         "from accord.workflows import predict_parquet as module\n"
         "def slow(*arguments): print('working', flush=True); time.sleep(3600)\n"
         "module.predict_rows = slow\n"
