@@ -95,7 +95,9 @@ def test_every_answer_is_two_clicks_from_the_first_page():
     [
         "rank my votes", "got *Bad*", "how many more votes", "my own embeddings", "on a cluster", "GPT",
         "write files for Label Studio", "which words mattered", "logistic regression on my data", "cite Accord",
-        "the licence, or which versions",
+        "the licence, or which versions", "in pandas", "ties", "add votes", "two annotators", "my own model", "Chinese",
+        "the same figures twice", "how long it takes", "since the last version", "leave my machine", "*tier*",
+        "keep a model",
     ],
 )  # fmt: skip
 def test_a_question_that_strangers_ask_has_a_row(words):
