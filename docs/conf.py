@@ -31,6 +31,7 @@ html_theme = "furo"
 html_title = f"Accord {__version__}"
 html_static_path = ["_static"]
 html_css_files = ["accord.css"]
+html_js_files = ["accord.js"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 highlight_language = "text"  # a block without a language is a command or a table, not Python

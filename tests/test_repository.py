@@ -52,6 +52,15 @@ def test_no_file_names_the_host_of_a_package_index():
     assert naming(r"--(?:extra-)?index-url[= ]\S|/simple/|files\.pythonhosted\.org", TEXTS) == []
 
 
+def test_the_package_opens_no_connection_to_another_computer():
+    """docs/security.md says so. Servers (uvicorn), databases and clusters are given by their users."""
+    clients = (
+        r"(?m)^\s*(?:import|from) (?:urllib\.request|http\.client|httpx2?|requests|aiohttp|ftplib|smtplib|socket)\b"
+    )
+    package = [name for name in naming(clients, {".py"}) if name.startswith("src/accord/")]
+    assert package == []
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_every_action_is_pinned_to_a_commit(path):
     uses = re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))

@@ -4,8 +4,8 @@ Stopping: how many more votes?
 
 More votes are always better, and never free. ``stability`` says how probable it is that the texts now on top are really the best. A
 probability that takes all votes into account stays right however often one looks, so one may look after every vote and stop when it is
-high enough. How many votes that will take nobody knows beforehand: the forecast below has an interval that spans several hundred votes,
-which is why commands and pages do not print it.
+high enough. How many votes that will take nobody knows beforehand: the interval of the forecast below goes from some hundred votes to thousands, or
+has no upper end (``inf``), which is why commands and pages do not print it.
 """
 
 import matplotlib.pyplot as plt
@@ -31,10 +31,12 @@ for n in looks:
     ranker = PreferenceRanker().fit(np.column_stack([ids[left[:n]], ids[right[:n]]]), won[:n], items=Items(ids))
     states.append(ranker.stability(top=3, sure=0.95))
     now = states[-1]
-    print(
-        f"{n:4} votes: the first three are the best three with {now.p_top:.0%}; stop: {now.reached}; "
-        f"forecast of votes missing: {now.votes_left} ({now.votes_low} to {now.votes_high})"
+    state = (
+        "enough"
+        if now.reached
+        else f"forecast {now.votes_left:,.0f} more ({now.votes_low:,.0f} to {now.votes_high:,.0f})"
     )
+    print(f"{n:3} votes: the first three are the best three with {now.p_top:.0%}; {state}")
 
 # %%
 fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7, 5))

@@ -40,7 +40,7 @@ def chain(graphs: Graphs, *, max_iter: int = 1, tol: float = 0.0, warn: bool = T
     Parameters
     ----------
     graphs : Graphs
-        Chains, as :meth:`Graphs.chain` builds them.
+        Chains, as :meth:`~accord.engines.graphs.Graphs.chain` builds them.
     max_iter, tol, warn
         Not used; every engine takes them.
 
