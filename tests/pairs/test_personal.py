@@ -28,6 +28,7 @@ def losses(ranker, problem, n=1500):
         ranker.predict_proba(pairs, annotator=names[voter])[:, -1],
         truth,
     ]
+    found = [np.clip(p, 1e-9, 1.0 - 1e-9) for p in found]
     return [float(-np.mean(truth * np.log(p) + (1.0 - truth) * np.log(1.0 - p))) for p in found]
 
 
@@ -139,3 +140,28 @@ def test_voters_who_lean_to_one_side_are_persons_too():
     assert ranker.consensus_._learns_bias
     assert ranker.predict_proba(X[:5], annotator=names[:5], attentive=False).shape[0] == 5
     assert ranker.voters_["error"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_people_of_the_opposite_taste_are_not_taken_for_random_voters(seed):
+    problem = taste_votes(n_items=20, n_voters=20, size=3.0, random_state=seed)
+    ranker = fitted(problem)
+    consensus, personal, lowest = losses(ranker, problem)
+    assert personal - lowest < 0.2 * (consensus - lowest)
+    voters = ranker.voters_.set_index("annotator").loc[problem.votes.annotators]
+    assert (voters["error"] < 0.1).all()
+    assert len(ranker.groups_) == 2
+    same = (voters["group"].to_numpy() == 1) == (problem.side > 0)
+    assert max(same.mean(), 1.0 - same.mean()) == 1.0
+
+
+def test_voters_who_answer_at_random_have_no_taste_of_their_own():
+    problem = taste_votes(n_items=20, n_voters=20, size=0.0, random_state=1)
+    votes, rng = problem.votes, np.random.default_rng(5)
+    random = votes.annotator >= 14
+    y = np.where(random, rng.integers(0, 2, votes.n_votes), votes.value)
+    ranker = PersonalRanker().fit(votes.xy()[0], y, items=votes.items, annotator=votes.annotators[votes.annotator])
+    voters = ranker.voters_.set_index("annotator").loc[votes.annotators]
+    heard = (voters["strength"] * (1.0 - voters["error"])).to_numpy()  # how much of the consensus is in the votes
+    assert heard[:14].min() > heard[14:].max()
+    assert len(ranker.groups_) == 1

@@ -1,15 +1,19 @@
 """Agreement of the people of a project, by what they judged."""
 
 import json
+from dataclasses import replace
 
+import krippendorff
 import numpy as np
 import pytest
 
 from accord.cli.main import main
+from accord.data.annotators import annotator_table
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
 from accord.evaluation.agreement import krippendorff_alpha
-from accord.workflows.agree import agree
+from accord.workflows.agree import agree, agree_judges
+from accord.workflows.agree_spans import judged_highlights
 
 
 def project(of, texts, **columns):
@@ -60,7 +64,9 @@ def test_highlights_agree_by_the_characters_that_are_marked():
     for text, a, b, name in rows:
         marks[["ann", "bob"].index(name), int(text[1]) * 10 + a : int(text[1]) * 10 + b] = 1
     assert found.measures["value"][0] == pytest.approx(krippendorff_alpha(marks))
+    assert found.n_shared == 2
     assert found.people["n_answers"].tolist() == [2, 2]
+    assert found.people["agreement"].tolist() == pytest.approx([krippendorff_alpha(marks)] * 2)
 
 
 def test_who_read_and_marked_nothing_disagrees_with_who_marked_and_skipped_rows_say_nothing():
@@ -134,3 +140,76 @@ def test_judges_are_measured_on_the_pairs_that_people_voted_on(tmp_path, capsys)
         ("m-1", 2, 0.5)
     ]
     assert all(row["drift"] is None for row in found["agreement"][0]["people"])  # the votes have no times
+
+
+def test_scores_have_an_alpha_of_distances_between_numbers_too():
+    values = np.random.default_rng(3).integers(1, 6, (2, 25))
+    rows = [(f"t{text}", str(values[who, text]), f"p{who}") for who in range(2) for text in range(25)]
+    item, value, who = zip(*rows, strict=True)
+    columns = {"kind": ["score"] * 50, "item_id": item, "value": value, "annotator_id": who, "aspect": ["food"] * 50}
+    (found,) = agree(project("aspects", ["x"] * 25, **columns))
+    measures = found.measures.set_index("measure")
+    expected = krippendorff.alpha(values, level_of_measurement="interval")
+    assert measures.loc["Krippendorff's α (interval)", "value"] == pytest.approx(expected, abs=1e-9)
+    assert measures.loc["Krippendorff's α", "value"] == pytest.approx(
+        krippendorff.alpha(values, level_of_measurement="ordinal"), abs=1e-9
+    )
+
+
+def with_judges(project, *names):
+    table = annotator_table({"annotator_id": list(names), "kind": ["judge"] * len(names)})
+    return replace(project, annotator_table=table)
+
+
+def test_marks_of_each_label_and_of_judges_are_compared_character_by_character():
+    texts = ["abcdefghij", "klmnopqrst", "uvwxyzuvwx"]
+    rows = [
+        ("t0", 0, 5, "ann", "good"), ("t0", 0, 4, "bob", "good"), ("t0", 6, 8, "ann", "bad"),
+        ("t0", 7, 9, "bob", "bad"), ("t1", 2, 8, "ann", "good"), ("t1", 3, 8, "bob", "good"),
+        ("t0", 0, 9, "m-1", "good"), ("t1", 0, 9, "m-1", "good"),
+        ("t2", 0, 3, "m-1", "bad"),  # nobody else read it
+    ]  # fmt: skip
+    item, start, end, who, value = zip(*rows, strict=True)
+    spans = {"kind": ["span"] * 9, "item_id": item, "start": start, "end": end, "annotator_id": who, "value": value}
+    own = with_judges(project("rationales", texts, **spans), "m-1")
+
+    def marked(name, labels):
+        line = np.zeros(20, dtype=int)
+        for text, a, b, by, label in rows:
+            if by == name and label in labels and text != "t2":
+                line[int(text[1]) * 10 + a : int(text[1]) * 10 + b] = 1
+        return line
+
+    (found,) = agree(own)
+    for label in ("good", "bad"):
+        expected = krippendorff_alpha([marked(name, [label]) for name in ("ann", "bob")])
+        row = found.labels.set_index("label").loc[label]
+        assert row["value"] == pytest.approx(expected, abs=1e-9)
+        assert row["low"] <= row["value"] <= row["high"]
+    ann, bob, judge = (marked(name, ["good", "bad"]) for name in ("ann", "bob", "m-1"))
+    row = judged_highlights(own, ["m-1"]).iloc[0]
+    expected = krippendorff_alpha([np.tile(judge, 2), np.concatenate([ann, bob])])  # of the pairs judge and person
+    assert row["agreement"] == pytest.approx(expected, abs=1e-9)
+    assert (row["n_answers"], row["n_shared"]) == (3, 2)
+    assert row["marked"] == pytest.approx(judge.mean())
+    assert row["people_marked"] == pytest.approx(np.concatenate([ann, bob]).mean())
+    assert judged_highlights(own, []) is None
+
+
+def test_a_judge_that_changes_with_time_is_seen_on_the_texts_that_people_answered():
+    rows = [("label", f"t{k}", "yes", "ann", f"2026-01-{1 + k:02d}") for k in range(20)]
+    rows += [("label", f"t{k}", "yes" if k < 10 else "no", "m-1", f"2026-02-{1 + k:02d}") for k in range(20)]
+    rows += [("label", f"t{k}", "yes", "m-1", "2026-02-28") for k in range(4)]  # asked again: as before
+    rows += [("label", f"t{k}", "no", "m-1", "2026-02-28") for k in range(4, 6)]  # asked again: otherwise
+    columns = dict(
+        zip(("kind", "item_id", "value", "annotator_id", "created_at"), zip(*rows, strict=True), strict=True)
+    )
+    own = with_judges(project("links", ["x"] * 20, **columns), "m-1")
+    (found,) = agree_judges(own)
+    row = found.judges.iloc[0]
+    assert (row["n_again"], row["same_again"]) == (6, pytest.approx(4 / 6))
+    assert row["drift_low"] < row["drift"] < row["drift_high"] < 1.0
+    # Newest last: t6 to t9 are still "yes" in the earlier half, and t0 to t3 in the later one.
+    assert row["drift"] == pytest.approx(4 / 10 - 4 / 10, abs=1e-9)
+    assert found.pairs[["first", "second", "n"]].to_numpy().tolist() == [["ann", "m-1", 20]]
+    assert agree_judges(replace(own, annotator_table=own.annotator_table.slice(0, 0))) == []

@@ -16,6 +16,7 @@ from accord.errors import InputError
 from accord.workflows.projects import EXAMPLES, open_example, open_project
 from accord.workflows.rank import rank, stability_sentences
 from accord.workflows.report import project_report, ranking_report
+from synthetic.tastes import taste_votes
 
 MAKE_VOTES = str(Path(__file__).parents[2] / "examples" / "make_votes.py")
 
@@ -219,3 +220,14 @@ def test_report_and_export_commands_work_on_every_example(tmp_path, capsys):
         assert main(["export", f"example:{name}", "--out", str(tmp_path / name), "--format", "jsonl", "--json"]) == 0
         assert (tmp_path / name / "items.jsonl").is_file()
     capsys.readouterr()
+
+
+def test_many_voters_who_contradict_the_others_are_noted():
+    for size, is_noted in ((3.0, True), (0.0, False)):
+        votes = taste_votes(n_items=20, n_voters=20, size=size).votes
+        table, ids = votes.to_table(), votes.items.ids
+        columns = {"item_id": table["left"], "other_id": table["right"], "value": table["value"].map("{:g}".format)}
+        columns |= {"annotator_id": table["annotator_id"], "kind": ["pair"] * len(table)}
+        project = Project("pairs", with_schema({"item_id": ids, "text": ids}, ITEMS), with_schema(columns, JUDGEMENTS))
+        (ranking,) = rank(project, progress=quiet)
+        assert any("--personal" in note for note in ranking.notes) == is_noted

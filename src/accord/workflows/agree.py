@@ -1,7 +1,6 @@
 """Say how much the people of a project agree, beyond chance and with intervals."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -9,9 +8,13 @@ import pandas as pd
 from accord.data.project import Project
 from accord.errors import InputError
 from accord.evaluation.agreement import Answers, Level, agreement_table, pairwise_kappas, wilson
-from accord.workflows.judged import people_only
+from accord.workflows.agree_spans import highlights
+from accord.workflows.judged import judge_names, people_only
 
-__all__ = ["Agreement", "agree", "answer_table"]
+__all__ = ["Agreement", "JudgeAgreement", "agree", "agree_judges", "answer_table"]
+
+
+_INTERVAL = "Krippendorff's α (interval)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +44,50 @@ def agree(project: Project, *, random_state: int = 0) -> list[Agreement]:
     table = answer_table(project)
     for what, rows in table.groupby("what", sort=False):
         found.append(_agreement(str(what), rows, random_state))
-    spans = _span_answers(project)
-    if spans is not None:
-        found.append(spans)
+    marks = highlights(project)
+    if marks is not None:
+        found.append(Agreement("highlights", "nominal", marks.measures, marks.labels, marks.people, pd.DataFrame()))
     if not found:
         raise InputError(
             "agreement needs judgements whose annotator is known; this project has none. Import them with annotator_id."
         )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeAgreement:
+    """How steady each judge is about one thing, and Cohen's κ of judges with people and with each other."""
+
+    what: str
+    judges: pd.DataFrame  # annotator_id, n_answers, …, same_again, again_low, again_high, n_again, drift, …
+    pairs: pd.DataFrame  # first, second, value, low, high, n
+
+
+def agree_judges(project: Project, *, random_state: int = 0) -> list[JudgeAgreement]:
+    """Whether judges answer again as before, and late as early, beside people's answers; nothing without judges.
+
+    The questions that people answered are the anchor items of drift: ``drift`` is by how much more often a judge
+    answers them as most people do in the later half of its answers to them than in the earlier half.
+    """
+    names = set(judge_names(project))
+    table = answer_table(project) if names else pd.DataFrame(columns=["what", "who"])
+    found = []
+    for what, rows in table.groupby("what", sort=False):
+        by_judge = rows["who"].isin(names)
+        if not by_judge.any():
+            continue
+        ordered = rows.sort_values("at", kind="stable")
+        last = ordered.drop_duplicates(["who", "question"], keep="last")
+        own, people = (part[part["who"].isin(names) == kind] for part, kind in ((last, True), (last, False)))
+        tally = people.groupby(["question", "answer"]).size()
+        most = tally[tally == tally.groupby(level="question").transform("max")].index
+        asked = own["question"].isin(people["question"])
+        hits = pd.Series(pd.MultiIndex.from_frame(own[["question", "answer"]]).isin(most), index=own.index)
+        answers, everybody = _coded(last, _level(str(what)))
+        pairs = _named(pairwise_kappas(answers, random_state=random_state), everybody)
+        pairs = pairs[pairs["first"].isin(names) | pairs["second"].isin(names)]
+        judges = _people(ordered[ordered["who"].isin(names)], own, hits.astype(float).where(asked))
+        found.append(JudgeAgreement(str(what), judges, pairs.reset_index(drop=True)))
     return found
 
 
@@ -81,9 +121,31 @@ def answer_table(project: Project) -> pd.DataFrame:
 
 
 def _agreement(what: str, rows: pd.DataFrame, random_state: int) -> Agreement:
-    level: Level = "ordinal" if what.startswith("score: ") else "nominal"
+    level = _level(what)
     ordered = rows.sort_values("at", kind="stable")
     last = ordered.drop_duplicates(["who", "question"], keep="last")
+    answers, people = _coded(last, level)
+    measures = agreement_table(answers, level=level, random_state=random_state)
+    if level == "ordinal":  # distances between scores as numbers, beside those between ranks
+        interval = agreement_table(answers, level="interval", random_state=random_state).head(1)
+        measures = pd.concat([measures.head(1), interval.assign(measure=_INTERVAL), measures.iloc[1:]])
+        measures = measures.reset_index(drop=True)
+    return Agreement(
+        what,
+        level,
+        measures,
+        _labels(answers, random_state),
+        _people(ordered, last, majority_agreement(last)),
+        _named(pairwise_kappas(answers, random_state=random_state), people),
+    )
+
+
+def _level(what: str) -> Level:
+    return "ordinal" if what.startswith("score: ") else "nominal"
+
+
+def _coded(last: pd.DataFrame, level: Level) -> tuple[Answers, list[str]]:
+    """One answer a person and question as codes, and the names of the people."""
     values = sorted(map(str, last["answer"].unique()), key=float if level == "ordinal" else None)
     people = sorted(last["who"].unique())
     answers = Answers(
@@ -92,21 +154,13 @@ def _agreement(what: str, rows: pd.DataFrame, random_state: int) -> Agreement:
         pd.Categorical(last["answer"], values).codes.astype(np.int64),
         values,
     )
-    measures = agreement_table(answers, level=level, random_state=random_state)
-    return Agreement(
-        what,
-        level,
-        measures,
-        _labels(answers, values, random_state),
-        _people(ordered, last),
-        _named(pairwise_kappas(answers, random_state=random_state), people),
-    )
+    return answers, people
 
 
-def _labels(answers: Answers, values: list[str], random_state: int) -> pd.DataFrame:
+def _labels(answers: Answers, random_state: int) -> pd.DataFrame:
     """Krippendorff's α of each value against all others."""
     rows = []
-    for place, name in enumerate(values):
+    for place, name in enumerate(answers.names):
         table = agreement_table(answers.against(place), random_state=random_state).iloc[0]
         rows.append((name, table["value"], table["low"], table["high"], int((answers.value == place).sum())))
     return pd.DataFrame(rows, columns=["label", "value", "low", "high", "n"])
@@ -117,9 +171,8 @@ def _named(pairs: pd.DataFrame, people: list[str]) -> pd.DataFrame:
     return pairs.assign(first=names[pairs["first"].astype(int)], second=names[pairs["second"].astype(int)])
 
 
-def _people(ordered: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
+def _people(ordered: pd.DataFrame, last: pd.DataFrame, agreed: "pd.Series[float]") -> pd.DataFrame:
     """How often each person answers as the majority of the others, again as before, and late as early."""
-    agreed = majority_agreement(last)
     before = ordered.groupby(["who", "question"])["answer"].shift()
     repeated = ordered["answer"].eq(before).astype(float)
     is_repeat = ordered.duplicated(["who", "question"])
@@ -169,52 +222,3 @@ def _drift(shared: "pd.Series[float]") -> tuple[float, float, float]:
     up = np.hypot(late[2] - late[0], early[0] - early[1])
     difference = late[0] - early[0]
     return difference, float(difference - down), float(difference + up)
-
-
-def _span_answers(project: Project) -> Agreement | None:
-    """Agreement about highlights: every stretch of a text that people mark or do not mark is a question.
-
-    Stretches count by their length, so that α is that of marked and unmarked characters ([KMRB16], |uα). Who marked
-    nothing in a text has read it if a span without start and end says so.
-    """
-    frame = project.answered()
-    spans = frame[(frame["kind"] == "span") & frame["annotator_id"].notna()]
-    items = project.items()
-    if spans.empty or items.texts is None:
-        return None
-    readers = spans.groupby("item_id", observed=True)["annotator_id"].agg(lambda who: sorted(set(map(str, who))))
-    people = sorted({who for names in readers for who in names})
-    code = {name: place for place, name in enumerate(people)}
-    marked = {
-        str(item): list(
-            zip(own["start"].astype(int), own["end"].astype(int), own["annotator_id"].astype(str), strict=True)
-        )
-        for item, own in spans[spans["start"].notna()].groupby("item_id", observed=True)
-    }
-    rows: list[tuple[int, int, int]] = []  # question, who, value
-    stretches: list[tuple[int, int]] = []  # text, length
-    for place, (item, text) in enumerate(zip(items.ids, items.texts, strict=True)):
-        own, names = marked.get(str(item), []), readers.get(item, [])
-        if len(names) < 2:
-            continue
-        cuts = sorted({0, len(str(text)), *(start for start, _, _ in own), *(end for _, end, _ in own)})
-        for start, end in pairwise(cuts):
-            here = {who for a, b, who in own if a <= start and end <= b}
-            rows += [(len(stretches), code[name], int(name in here)) for name in names]
-            stretches.append((place, end - start))
-    if not stretches:
-        return None
-    question, who, value = np.array(rows, dtype=np.int64).T
-    texts, lengths = np.array(stretches, dtype=np.int64).T
-    answers = Answers(question, who, value, ["not marked", "marked"], texts, lengths.astype(np.float64))
-    measures = agreement_table(answers)
-    n = [len({text for text, names in readers.items() if name in names}) for name in people]
-    nothing = pd.DataFrame(columns=["label", "value", "low", "high", "n"])
-    return Agreement(
-        "highlights",
-        "nominal",
-        measures[measures["measure"] != "Fleiss's κ"],
-        nothing,
-        pd.DataFrame({"annotator_id": people, "n_answers": n}),
-        pd.DataFrame(),
-    )

@@ -40,6 +40,8 @@ __all__ = [
 METHODS = ("auto", "model", "bradley_terry", "judges")
 # Labels that mean that a comment is a good one, in small letters.
 _GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "true", "1")
+# Voters with enough votes whose rate of random answers is high, and from how many of them, and which share, it is said.
+_KNOWN_VOTES, _RANDOM, _LEAST_CONTRARY, _MANY = 10, 0.9, 3, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,7 @@ def rank(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tables, state, learnt = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
-    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    notes = (*dict.fromkeys(str(warning.message) for warning in caught), *_contrary(learnt))
     return [
         # Bradley–Terry says by itself which texts no vote joins.
         _part(votes, name, rows, tables[name], learnt, notes + _apart(votes, rows) * (method != "bradley_terry"), state)
@@ -371,6 +373,20 @@ def _apart(votes: Comparisons, rows: np.ndarray[Any, Any]) -> tuple[str, ...]:
     return (
         f"the votes join the {voted.size:,} texts that were voted on into {n_parts:,} separate parts; how texts of "
         "different parts compare is not known from votes. Ask for votes between the parts, or compare inside a part",
+    )
+
+
+def _contrary(learnt: Learnt) -> tuple[str, ...]:
+    """A note where many voters seem to answer at random: people of another taste seem to do so too."""
+    if learnt.people is None:
+        return ()
+    known = learnt.people[learnt.people["n_votes"] >= _KNOWN_VOTES]
+    n = int((known["error"] >= _RANDOM).sum())
+    if n < max(_LEAST_CONTRARY, _MANY * len(known)):
+        return ()
+    return (
+        f"{n:,} of {len(known):,} voters with {_KNOWN_VOTES} votes or more count as answering at random, and so hardly "
+        "for the ranking. If they may prefer something else than the others do, look at them with --personal",
     )
 
 

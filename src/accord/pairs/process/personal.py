@@ -9,6 +9,10 @@ draws of one Gaussian process, w_c = A u_c, u_c ~ N(0, I). The posterior is appr
 and q(u_c), which are updated in turn against Gaussian sites of the votes; the sites are those of the model without
 tastes (:mod:`~accord.pairs.process.posterior`), at the mean and variance of z_p. The variances α are learnt by the
 fixed point of [M92], so that tastes which nobody has fade to nothing. A sweep is linear in votes and in voters.
+
+Voters with an opposite taste and voters who answer at random both contradict the consensus. Where rates of random
+answers are learnt, the updates start twice: from what the model without tastes believes of each voter, and from voters
+who all attend until the tastes have formed. The fit with the higher bound on the log evidence counts.
 """
 
 from dataclasses import dataclass, replace
@@ -29,6 +33,8 @@ __all__ = ["Component", "PersonalFit", "fit_personal", "moments", "taste_basis"]
 _LEAST_CURVE, _LEAST_VARIANCE = 1e-6, 1e-6
 _FIRST_TASTE, _FIRST_STRENGTH = 0.3, 0.1  # α before anything is learnt
 _LEAST_SPREAD = 1e-6  # α of a taste that nobody has
+_SHORTER, _LEAST_STEP = 0.7, 0.1  # of the steps of sites
+_ATTENDING = 20  # sweeps in which all voters are taken to attend, at the second start
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +158,9 @@ class _State:
     covariance: FloatArray
     spread: FloatArray
     z: FloatArray  # (n_votes,)
+    sites: Sites | None = None  # of the votes, from the last sweep
+    moved: float = np.inf  # mean change of z in it
+    step: float = 1.0  # how far sites go towards their new values
 
 
 def fit_personal(
@@ -191,15 +200,23 @@ def fit_personal(
     k, left, right = 1 + n_tastes, votes.left, votes.right
     designs = [design] + [design @ basis] * n_tastes
 
-    def sweep(state: _State) -> _State:
+    def sweep(state: _State, *, attending: bool = False) -> _State:
         votes, voters, likelihood = state.votes, state.voters, state.likelihood
         z, noise = moments(state.amounts[voter], state.covariance[voter], state.mean, state.variance)
-        if voters is not None:
+        if voters is not None and not attending:
             voters = voters.update(likelihood, z, noise, votes)
             votes = replace(votes, ballots=replace(votes.ballots, share=voters.row_shares()))
         _, slope, curve = expectation(likelihood, z, noise, votes.ballots)
         curve = np.maximum(curve, _LEAST_CURVE)
+        moved = float(np.mean(np.abs(z - state.z)))
+        # Large differences make whole steps swing around their goal; they become shorter when z moves more than before.
+        step = max(_SHORTER * state.step, _LEAST_STEP) if moved > state.moved else state.step
         sites = Sites(votes.weight * curve, votes.weight * (slope + curve * z))
+        if state.sites is not None and step < 1.0:
+            sites = Sites(
+                step * sites.precision + (1.0 - step) * state.sites.precision,
+                step * sites.shift + (1.0 - step) * state.sites.shift,
+            )
         amounts, covariance = _amounts(voter, n_voters, sites, state.mean, state.variance, state.spread)
         own, second = amounts[voter], covariance[voter]
         components, mean, variance = [], state.mean.copy(), state.variance.copy()
@@ -213,7 +230,10 @@ def fit_personal(
         if likelihood.margin > 0.0:
             likelihood = likelihood.refit(z, noise, votes.ballots, votes.weight, bias=False, margin=True)
         spread = _spread(amounts, covariance, state.spread)
-        return _State(votes, voters, likelihood, tuple(components), mean, variance, amounts, covariance, spread, z)
+        return _State(
+            votes, voters, likelihood, tuple(components), mean, variance, amounts, covariance, spread, z, sites, moved,
+            step,
+        )  # fmt: skip
 
     mean, variance = np.zeros((left.size, k)), np.zeros((left.size, k))
     mean[:, 0], carried = start.differences(design, left, right)
@@ -228,9 +248,42 @@ def fit_personal(
     begin = _State(
         votes, voters, likelihood, (start,) * k, mean, variance, amounts, none, spread, np.full(left.size, np.inf)
     )
-    last, convergence = iterate(
-        sweep, begin, max_iter=max_iter, tol=tol, change=lambda old, new: float(np.mean(np.abs(new.z - old.z)))
-    )
+
+    def change(old: _State, new: _State) -> float:
+        return float(np.mean(np.abs(new.z - old.z)))
+
+    found = [iterate(sweep, begin, max_iter=max_iter, tol=tol, change=change)]
+    if voters is not None and n_tastes:
+        attending, _ = iterate(
+            lambda state: sweep(state, attending=True),
+            begin,
+            max_iter=min(_ATTENDING, max_iter),
+            tol=tol,
+            change=change,
+        )
+        found.append(iterate(sweep, attending, max_iter=max_iter, tol=tol, change=change))
+    last, convergence = max(found, key=lambda pair: _bound(pair[0], voter))
     return PersonalFit(
         last.components, last.amounts, last.covariance, last.spread, last.likelihood, last.voters, convergence
     )
+
+
+def _bound(state: _State, voter: IntArray) -> float:
+    """The variational lower bound on the log evidence, but for what is the same at every start."""
+    z, noise = moments(state.amounts[voter], state.covariance[voter], state.mean, state.variance)
+    log_p, _, _ = expectation(state.likelihood, z, noise, state.votes.ballots)
+    total = float(state.votes.weight @ log_p) - state.likelihood.margin
+    for each in state.components:  # KL(q(u) ‖ N(0, I))
+        inverse = solve_lower(each.factor, np.eye(each.mean.size))
+        total -= 0.5 * float(np.sum(inverse**2) + each.mean @ each.mean - each.mean.size)
+        total -= float(np.log(np.diag(each.factor)).sum())
+    centred = state.amounts.copy()
+    centred[:, 0] -= 1.0
+    squares = (centred**2 + np.einsum("pcc->pc", state.covariance)) / state.spread
+    volume = np.linalg.slogdet(state.covariance)[1] - np.log(state.spread).sum()
+    total -= 0.5 * float(np.sum(squares - 1.0) - volume.sum())  # KL(q(v) ‖ N((1, 0 …), α))
+    if state.voters is not None:
+        belief, shares = state.voters.belief, state.voters.shares
+        total -= float(np.sum(belief * np.log(np.maximum(belief, 1e-300) / shares)))
+        total += float(state.voters.prior @ np.log(shares))
+    return total
