@@ -309,8 +309,8 @@ class PairLearning(PairAnswers, WithWorkers):
         if tries:
             plain, theta = self.kernel_, found.theta
             self._design(True, rng)
-            self.theta_ = isotropic_start(plain, theta, self.kernel_)
-            wider = self._fit(x, points, votes, "mlii", marks, voters, found.posterior.sites, True)
+            self.theta_, self.likelihood_ = isotropic_start(plain, theta, self.kernel_), found.likelihood
+            wider = self._fit(x, points, found.votes, "mlii", marks, found.voters, found.posterior.sites, True)
             # Every free parameter raises the bound by about half a nat for nothing; it has to be worth a whole one.
             if self._objective(wider, self.kernel_) - wider.theta.size > self._objective(found, plain) - theta.size:
                 found = wider

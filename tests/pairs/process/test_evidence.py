@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from accord.pairs.baselines import pagerank
+from accord.pairs.process import evidence
 from accord.pairs.process.evidence import Shrinkage, evidence_loss, fit
 from accord.pairs.process.kernels import Factor, Inputs, Kernel, Term
 from accord.pairs.process.leave_group_out import leave_group_out_loss
@@ -45,6 +46,16 @@ def test_the_evidence_gradient_matches_central_differences(exact, scored):
 
 
 @pytest.mark.parametrize("exact", [True, False])
+def test_the_evidence_gradient_knows_that_jitter_grows_with_the_kernel(exact):
+    x, votes = problem()
+    prepared = prepare(KERNEL, x, None if exact else Inputs((x.parts[0][:5] + 0.1,), np.full(5, -1)), votes)
+    theta = np.random.default_rng(2).normal(size=KERNEL.n_parameters) * 0.4
+    loss = evidence_loss(KERNEL, prepared, votes, start_sites(votes), jitter=0.3)
+    numeric = [(loss(theta + h)[0] - loss(theta - h)[0]) / 2e-5 for h in 1e-5 * np.eye(theta.size)]
+    assert_allclose(loss(theta)[1], numeric, atol=2e-4)
+
+
+@pytest.mark.parametrize("exact", [True, False])
 def test_at_converged_sites_it_is_the_gradient_of_the_bound_itself(exact):
     x, votes = problem()
     z = None if exact else Inputs((x.parts[0][:6] + 0.1,), np.full(6, -1))
@@ -68,6 +79,35 @@ def test_learning_raises_the_bound_and_shrinkage_holds_it_back():
     held = fit(KERNEL, x, None, votes, start=start, likelihood=Preference(), shrinkage=Shrinkage(0.05, 0.05))
     assert free.posterior.bound > fixed.posterior.bound
     assert np.abs(held.theta).max() < 0.3 < np.abs(free.theta).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("exact", [True, False])
+def test_learning_costs_hardly_more_bounds_than_steps(monkeypatch, exact, seed):
+    x, votes = problem(60, 600, seed)
+    spent = {"bounds": 0, "steps": 0}
+    plain_loss, plain_search = evidence.evidence_loss, evidence.minimise_boxed
+
+    def loss_of(*args, **settings):
+        loss = plain_loss(*args, **settings)
+
+        def counted(theta):
+            spent["bounds"] += 1
+            return loss(theta)
+
+        return counted
+
+    def search(*args, **settings):
+        found = plain_search(*args, **settings)
+        spent["steps"] += found[0].convergence.n_iter
+        return found
+
+    monkeypatch.setattr(evidence, "evidence_loss", loss_of)
+    monkeypatch.setattr(evidence, "minimise_boxed", search)
+    z = None if exact else Inputs((x.parts[0][:20] + 0.1,), np.full(20, -1))
+    fit(KERNEL, x, z, votes, start=np.zeros(KERNEL.n_parameters), likelihood=Preference(), shrinkage=Shrinkage())
+    assert spent["steps"] >= 5
+    assert spent["bounds"] <= 1.6 * spent["steps"] + 5
 
 
 def test_the_gamma_prior_moves_one_common_variance():

@@ -2,17 +2,19 @@
 
 With the sites held fixed the bound has a closed form and a closed-form gradient that hardly depends on the number of
 votes. :func:`fit` alternates: sites, then the voters and the likelihood, then a few steps of L-BFGS on the logarithms
-of variances and length-scales.
+of variances and length-scales, which remembers the curvature from one alternation to the next.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from accord.engines.convergence import Convergence, iterate
 from accord.engines.numerics import cholesky, inverse_from_cholesky
-from accord.fitting.optimise import Loss, minimise_lbfgs
+from accord.fitting.optimise import Loss
+from accord.fitting.quasi_newton import Curvature, minimise_boxed
 from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import (
@@ -39,6 +41,10 @@ __all__ = ["Fit", "Shrinkage", "evidence_loss", "fit", "gamma_scale"]
 
 # How little is taken to be known of the level of all scores, as a share of what votes say of an item.
 _LEVEL = 1e-7
+# Log variances and log length-scales stay within so much of the base scales.
+_FARTHEST = 9.0
+# How often scores and voters are learnt in turn before the hyper-parameters move.
+_VOTER_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,20 @@ class Fit:
     prior: Prior
     posterior: Posterior
     convergence: Convergence
+
+
+class _State(NamedTuple):
+    """Where the alternation of :func:`fit` stands."""
+
+    theta: FloatArray
+    sites: Sites
+    likelihood: Preference
+    marks: Marks | None
+    voters: Voters | None
+    votes: Votes
+    reached: float  # the bound
+    best: FloatArray  # the last θ that raised it
+    curvature: Curvature  # of the bound by θ
 
 
 def evidence_loss(
@@ -115,7 +135,7 @@ def _exact_bound(prepared: Prepared, votes: Votes, sites: Sites, scores: Marks |
         # ∂/∂K = ½ (α αᵀ − (K + S)⁻¹)
         weights = np.outer(0.5 * alpha, alpha)
         weights -= 0.5 * inverse
-        return value, items.gradient(theta, weights)
+        return value, items.gradient(theta, _through_jitter(weights, jitter))
 
     return bound
 
@@ -151,11 +171,17 @@ def _inducing_bound(prepared: Prepared, votes: Votes, sites: Sites, scores: Mark
         moment[np.diag_indices_from(moment)] -= 1.0
         inner = solve_lower(root, moment, transposed=True)
         to_items = -0.5 * solve_lower(root, inner.T, transposed=True)
-        gradient = cross.gradient(theta, to_cross) + items.gradient(theta, to_items)
+        gradient = cross.gradient(theta, to_cross) + items.gradient(theta, _through_jitter(to_items, jitter))
         gradient += own.gradient(theta, -0.5 * own_weight) + between.gradient(theta, w)
         return value, gradient
 
     return bound
+
+
+def _through_jitter(weights: FloatArray, jitter: float) -> FloatArray:
+    """Weights of the entries of K from those of K with jitter, which is a share of its mean diagonal; in place."""
+    weights[np.diag_indices_from(weights)] += jitter * float(np.trace(weights)) / max(len(weights), 1)
+    return weights
 
 
 def _log_gamma(log_scale: float, shape: float, rate: float) -> float:
@@ -229,16 +255,12 @@ def fit(
     """
     is_variance = kernel.is_variance
     prepared = prepare(kernel, x, z, votes)
-    bounds = [(-9.0, 9.0)] * kernel.n_parameters
     margin = likelihood.margin > 0.0
 
-    # θ, sites, likelihood, scores, voters, votes, and the last θ that raised the bound with its bound
-    State = tuple[FloatArray, Sites, Preference, Marks | None, Voters | None, Votes, float, FloatArray]
-
-    def step(state: State) -> State:
-        theta, now, like, marks, people, counted, reached, best = state
+    def step(state: _State) -> _State:
+        theta, now, like, marks, people, counted, reached, best, curvature = state
         prior = make_prior(prepared, theta, counted, marks)
-        rounds = 3 if people is not None else 1
+        rounds = _VOTER_ROUNDS if people is not None else 1
         known: Posterior | None = None
         for _ in range(rounds):
             known = posterior = infer(
@@ -246,8 +268,10 @@ def fit(
             )
             now = posterior.sites
             if people is not None:
-                people = people.update(like, posterior.vote_mean, posterior.vote_variance, counted)
+                before, people = people, people.update(like, posterior.vote_mean, posterior.vote_variance, counted)
                 counted = replace(counted, ballots=replace(counted.ballots, share=people.row_shares()))
+                if float(np.abs(people.belief - before.belief).mean()) < tol:
+                    break
         if learn_bias or margin:
             like = like.refit(
                 posterior.vote_mean,
@@ -260,46 +284,48 @@ def fit(
         if marks is not None:
             marks = marks.refit(posterior.score_mean, posterior.score_variance)
         if learn == "mlii":
+            moved = _State(theta, now, like, marks, people, counted, posterior.bound, best, curvature)
+            if change(state, moved) <= tol:
+                return moved  # the last search had nothing more to find, nor would another
             loss = evidence_loss(kernel, prepared, counted, now, marks, shrinkage=shrinkage)
-            theta = minimise_lbfgs(loss, theta, max_iter=inner_iter, tol=1e-3, bounds=bounds).weights
+            found, curvature = minimise_boxed(
+                loss, theta, low=-_FARTHEST, high=_FARTHEST, curvature=curvature, max_iter=inner_iter, tol=1e-3
+            )
+            theta = found.weights
         elif learn == "gamma":
             objective = posterior.bound + _log_gamma(theta[is_variance].mean(), *gamma)
             if objective < reached - 1e-6 * abs(reached):
                 # The update knows the inducing points only; where it went too far for the items, go half the way back.
-                return 0.5 * (theta + best), now, like, marks, people, counted, reached, best
+                return state._replace(
+                    theta=0.5 * (theta + best), sites=now, likelihood=like, marks=marks, voters=people, votes=counted
+                )
             best, theta = theta, gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
-            return theta, now, like, marks, people, counted, objective, best
-        return theta, now, like, marks, people, counted, posterior.bound, best
+            return _State(theta, now, like, marks, people, counted, objective, best, curvature)
+        return _State(theta, now, like, marks, people, counted, posterior.bound, best, curvature)
 
-    def change(old: State, new: State) -> float:
-        moved = [abs(new[2].bias - old[2].bias)]
+    def change(old: _State, new: _State) -> float:
+        moved = [abs(new.likelihood.bias - old.likelihood.bias)]
         if margin:
-            moved.append(abs(new[2].margin - old[2].margin))
-        if new[3] is not None and old[3] is not None:
-            moved.append(abs(np.log(new[3].slope / old[3].slope)))
-            moved.append(abs(np.log(new[3].noise / old[3].noise)))
-        if new[4] is not None and old[4] is not None:
-            moved.append(float(np.abs(new[4].belief - old[4].belief).mean()))
+            moved.append(abs(new.likelihood.margin - old.likelihood.margin))
+        if new.marks is not None and old.marks is not None:
+            moved.append(abs(np.log(new.marks.slope / old.marks.slope)))
+            moved.append(abs(np.log(new.marks.noise / old.marks.noise)))
+        if new.voters is not None and old.voters is not None:
+            moved.append(float(np.abs(new.voters.belief - old.voters.belief).mean()))
         # A hundredth of a unit in the likelihood's own parameters counts like a thousandth of the bound.
         if learn == "gamma":
-            moved.append(float(np.abs(new[0] - old[0]).max()))
-        return max(0.1 * max(moved), abs(new[6] - old[6]) / max(1.0, abs(new[6])))
+            moved.append(float(np.abs(new.theta - old.theta).max()))
+        return max(0.1 * max(moved), abs(new.reached - old.reached) / max(1.0, abs(new.reached)))
 
-    state: State = (
-        start,
-        start_sites(votes) if sites is None else sites,
-        likelihood,
-        scores,
-        voters,
-        votes,
-        -np.inf,
-        start,
-    )
+    sites = start_sites(votes) if sites is None else sites
+    state = _State(start, sites, likelihood, scores, voters, votes, -np.inf, start, Curvature())
     convergence = Convergence(True, 0, 0.0)
     if learn != "fixed" or learn_bias or margin or scores is not None or voters is not None:
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
-    theta, now, like, marks, people, counted, _, best = state
-    theta = best if learn == "gamma" else theta
+    theta = state.best if learn == "gamma" else state.theta
+    like, marks, counted = state.likelihood, state.marks, state.votes
     prior = make_prior(prepared, theta, counted, marks)
-    posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
-    return Fit(theta, like, marks, people, counted, prior, posterior, convergence)
+    posterior = infer(
+        prior, counted, like, method=method, scores=marks, sites=state.sites, max_iter=max_iter, tol=bound_tol
+    )
+    return Fit(theta, like, marks, state.voters, counted, prior, posterior, convergence)

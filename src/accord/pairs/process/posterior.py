@@ -44,6 +44,8 @@ __all__ = [
 ]
 
 _SMALL, _LEAST_CURVE = 1e-10, 1e-6
+# Columns of a symmetric product that are computed together.
+_BLOCK = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +231,10 @@ def start_sites(votes: Votes) -> Sites:
 
 def whitened_update(design: FloatArray, weighted: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """m and the factor of C, from A, T₂ A and T₁."""
-    c = design.T @ weighted
+    m = design.shape[1]
+    c = np.zeros((m, m))
+    for first in range(0, m, _BLOCK):  # a factor needs no more than the lower triangle
+        c[first:, first : first + _BLOCK] = design[:, first:].T @ weighted[:, first : first + _BLOCK]
     c[np.diag_indices_from(c)] += 1.0
     factor = cholesky(c)
     return scipy.linalg.cho_solve((factor, True), design.T @ shift, check_finite=False), factor
