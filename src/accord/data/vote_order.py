@@ -11,7 +11,7 @@ from accord.data.columns import derived
 from accord.data.pairs import Comparisons
 from accord.typing import AnyArray, IntArray
 
-__all__ = ["arranged", "id_order", "mixed_bits", "places_of", "voters_arranged", "votes_of_voters"]
+__all__ = ["arranged", "id_order", "places_of", "voters_arranged", "votes_of_voters"]
 
 # Constants of the mixing function splitmix64.
 _FIRST, _SECOND, _THIRD = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
@@ -31,7 +31,7 @@ def places_of(order: IntArray) -> IntArray:
     return place
 
 
-def mixed_bits(values: AnyArray) -> AnyArray:
+def _mixed(values: AnyArray) -> AnyArray:
     """A number of 64 bits for each number, as good as drawn at random."""
     x = values + _FIRST
     x = (x ^ (x >> np.uint64(30))) * _SECOND
@@ -56,10 +56,10 @@ def votes_of_voters(votes: Comparisons) -> AnyArray:
     if votes.weight is not None:
         code += np.uint64(16) * votes.weight.astype(np.float32).view(np.uint32).astype(np.uint64)
     for side in (np.minimum(left, right), np.maximum(left, right)):
-        code = mixed_bits(code) + side.astype(np.uint64)
+        code = _mixed(code) + side.astype(np.uint64)
     total = np.zeros(len(votes.annotators) + 1, dtype=np.uint64)
     # Sums of whole numbers are the same in any order.
-    np.add.at(total, votes.annotator, mixed_bits(code))
+    np.add.at(total, votes.annotator, _mixed(code))
     return total[:-1]
 
 

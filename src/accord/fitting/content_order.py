@@ -10,21 +10,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from accord.data.vote_order import mixed_bits
 from accord.typing import AnyArray, IntArray
 
 __all__ = ["group_codes", "group_keys", "label_keys", "mixed", "row_keys"]
 
 # Numbers are compared to so many digits, because sums of other rows' order differ in the last ones.
 _DIGITS = 9
-_ODD = np.uint64(0xD1342543DE82EF95)  # so that a key and its own hash do not cancel out
+# Odd factors of the finaliser of MurmurHash3, and one more, so that a key and its own hash do not cancel out.
+_FIRST, _SECOND, _THIRD = (np.uint64(c) for c in (0xD1342543DE82EF95, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53))
 
 
 def mixed(*keys: IntArray) -> IntArray:
     """One key of several, shape (n,); which comes first counts."""
     found = np.zeros(keys[0].shape, dtype=np.uint64)
     for key in keys:
-        found = mixed_bits(found * _ODD + key.astype(np.uint64))
+        found = found * _FIRST + key.astype(np.uint64) + np.uint64(1)
+        for factor in (_SECOND, _THIRD):
+            found = (found ^ (found >> np.uint64(33))) * factor
+        found = found ^ (found >> np.uint64(33))
     return np.asarray(found)
 
 
