@@ -1,5 +1,6 @@
 """The default classifier of links on graphs, labels and scripts that no corpus has shown it."""
 
+from dataclasses import replace
 from inspect import signature
 
 import numpy as np
@@ -202,7 +203,7 @@ def test_links_among_new_texts_count_no_more_than_they_say(n_labels, homophily):
 
 
 @pytest.mark.parametrize("worded", [True, False])
-def test_partly_labelled_texts_in_any_order_give_the_same_beliefs(worded):
+def test_partly_labelled_texts_in_any_order_and_of_any_name_give_the_same_beliefs(worded):
     X, y, ids, links = graph(n=150, n_labels=2)
     rng = np.random.default_rng(0)
     words = rng.choice(["I agree with", "I object to", "as said by"], links.n_links)
@@ -211,10 +212,29 @@ def test_partly_labelled_texts_in_any_order_give_the_same_beliefs(worded):
     first = CollectiveClassifier().fit(X, known, links=links, ids=ids)
     order, moved = rng.permutation(150), links.subset(rng.permutation(links.n_links))
     named = np.array([None if each is None else {"label 0": "z", "label 1": "a"}[each] for each in known], dtype=object)
-    second = CollectiveClassifier().fit(X[order], named[order], links=moved, ids=ids[order])
+    called = np.array([f"q{i}" for i in rng.permutation(150)], dtype=object)
+    place = dict(zip(ids, called, strict=True))
+    moved = Links([place[i] for i in moved.source], [place[i] for i in moved.target], contexts=moved.contexts)
+    second = CollectiveClassifier().fit(X[order], named[order], links=moved, ids=called[order])
     for a, b in ((None, None), (known, named[order])):
         expected = first.predict_proba(X, links=links, ids=ids, known=a)[order, ::-1]
-        assert_allclose(second.predict_proba(X[order], links=moved, ids=ids[order], known=b), expected, atol=1e-6)
+        assert_allclose(second.predict_proba(X[order], links=moved, ids=called[order], known=b), expected, atol=1e-6)
+
+
+def test_equal_pieces_of_a_graph_without_words_may_change_places():
+    ends = np.array([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)])
+    ends = np.concatenate([ends + 5 * piece for piece in range(8)])
+    label = np.array([0, 0, 1, 1, -1] * 8)
+    found = []
+    for order in (np.arange(40), np.random.default_rng(0).permutation(40)):
+        names = np.array([f"t{i:02d}" for i in order], dtype=object)  # of text i
+        y = np.array([("a", "b", None)[each] for each in label], dtype=object)
+        at = np.argsort(order)
+        links = Links(names[ends[:, 0]], names[ends[:, 1]])
+        rows = pd.DataFrame({"item_id": names[at]})
+        p = CollectiveClassifier().fit(rows, y[at], links=links).predict_proba(rows, links=links, known=y[at])
+        found.append(p[order])
+    assert_allclose(found[1], found[0], atol=1e-6)
 
 
 def test_texts_without_ids_may_come_in_any_order():
@@ -266,7 +286,7 @@ def test_vectors_stand_beside_words():
 
 
 @pytest.mark.corpora
-def test_shuffled_debates_have_the_same_beliefs(accord_data):
+def test_shuffled_and_renamed_debates_have_the_same_beliefs(accord_data):
     items, labels, links = convote.load(accord_data).graph("two")
     debates = np.asarray(items.groups)
     some = np.unique(debates)[:14]
@@ -279,6 +299,9 @@ def test_shuffled_debates_have_the_same_beliefs(accord_data):
     train, order = rng.permutation(train), rng.permutation(len(test))
     links = links.subset(rng.permutation(links.n_links))
     names = np.where(labels == "Y", "against", "for")
+    called = dict(zip(items.ids, [f"speech {k}" for k in rng.permutation(len(items.ids))], strict=True))
+    table["item_id"], table["group_id"] = table["item_id"].map(called), [f"debate {g[::-1]}" for g in debates]
+    links = replace(links, **{end: np.array([called[i] for i in getattr(links, end)]) for end in ("source", "target")})
     second = CollectiveClassifier(**settings).fit(table.iloc[train], names[train], links=links)
     b = second.predict_proba(table.iloc[test[order]], links=links)
     assert_allclose(b[:, 0], a[order, 1], atol=1e-6)

@@ -76,7 +76,7 @@ def test_every_script_is_learnt_and_explained_by_its_own_words(language):
     assert all(part in text for word in words for part in word.split())
 
 
-def test_rows_in_any_order_and_labels_of_any_name_give_the_same_probabilities():
+def test_rows_in_any_order_and_threads_and_labels_of_any_name_give_the_same_probabilities():
     train, new = talk("de"), talk("de", n_threads=8, seed=1)
     for table in (train, new):
         table["timestamp"] = [f"2024-01-01T00:00:{k % 60:02d}" for k in range(len(table))]
@@ -85,18 +85,43 @@ def test_rows_in_any_order_and_labels_of_any_name_give_the_same_probabilities():
     shuffled = ThreadClassifier().fit(train.iloc[order])
     mixed = np.random.default_rng(6).permutation(len(new))
     assert_allclose(shuffled.predict_proba(new.iloc[mixed]), expected[mixed], atol=1e-6)
-    renamed = ThreadClassifier().fit(train.assign(label=train["label"].map({"Good": "a", "Bad": "z"})))
+    renamed = ThreadClassifier().fit(renamed_threads(train.iloc[order]))
     assert_allclose(renamed.predict_proba(new)[:, ::-1], expected, atol=1e-6)
 
 
+def renamed_threads(table):
+    """Other names of threads, comments and labels, in another order of the alphabet."""
+    rng = np.random.default_rng(7)
+    groups = pd.unique(table["group_id"])
+    called = dict(zip(groups, [f"q{k}" for k in rng.permutation(len(groups))], strict=True))
+    return table.assign(
+        group_id=table["group_id"].map(called),
+        item_id=[f"c{k}" for k in rng.permutation(len(table))],
+        label=table["label"].map({"Good": "a", "Bad": "z"}),
+    )
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_features_in_any_order_of_threads_of_any_name_give_the_same_probabilities(calibrate):
+    x, y, thread = leaning()
+    known = np.where(np.arange(len(y)) % 3 == 0, y, None)
+    expected = (
+        ThreadClassifier(calibrate=calibrate).fit(x, y, groups=thread).predict_proba(x, groups=thread, known=known)
+    )
+    rng = np.random.default_rng(3)
+    order, names = rng.permutation(len(y)), rng.permutation(thread.max() + 1)
+    other = ThreadClassifier(calibrate=calibrate).fit(x[order], y[order], groups=names[thread[order]])
+    assert_allclose(other.predict_proba(x, groups=thread, known=known), expected, atol=1e-6)
+
+
 @pytest.mark.corpora
-def test_real_threads_in_any_order_give_the_same_probabilities(accord_data):
+def test_real_threads_in_any_order_and_of_any_name_give_the_same_probabilities(accord_data):
     train = binary(cqa.load("2015/train", accord_data)).subset(np.arange(80))
     test = binary(cqa.load("2015/dev", accord_data)).subset(np.arange(40))
     expected = ThreadClassifier().fit(train).predict_proba(test)
     order = np.random.default_rng(0).permutation(train.n_threads)
     assert_allclose(ThreadClassifier().fit(train.subset(order)).predict_proba(test), expected, atol=1e-6)
-    other = Threads.from_table(train.to_table().assign(label=np.where(train.labels == "Good", "a", "z")))
+    other = Threads.from_table(renamed_threads(train.subset(order).to_table()))
     assert_allclose(ThreadClassifier().fit(other).predict_proba(test)[:, ::-1], expected, atol=1e-6)
 
 

@@ -37,7 +37,7 @@ __all__ = [
 VIEWS: dict[str, tuple[bool, bool]] = {"own": (True, False), "both": (True, True), "mixed": (False, True)}
 STRENGTHS = (0.1, 1.0)
 # Strengths are compared on no more texts than this: it takes seconds for thousands.
-MAX_TRIED = 1000
+MAX_TRIED = 1600
 # So many texts of each label, for each label, count as seen where texts have no words.
 PRIOR_TEXTS = 5.0
 # Slopes of ridge scores, whose targets are ±1, lie around this one; the deviation is of the logarithm.

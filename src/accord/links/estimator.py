@@ -50,6 +50,7 @@ from accord.links.features.words import (
 from accord.links.joint import OBJECTIVES, train_jointly
 from accord.links.linked import CLASSIFIER, TRANSFORMER, LinkedClassifier, read_words
 from accord.links.linked_graph import ENGINES
+from accord.links.order import in_own_order
 from accord.links.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.links.ridge import RidgeScorer
 from accord.texts.vectors import FittedVectors
@@ -349,10 +350,15 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         if self.training == "joint" and self.inference in CUTS:
             raise InputError(f"joint training needs graded beliefs; inference={self.inference!r} has none.")
 
+    def _read(self, X: Any, **given: Any) -> LinkedTexts:
+        texts = super()._read(X, **given)
+        return in_own_order(texts, np.full(texts.n_texts, -1)) if self.implicit else texts
+
     def _fit_texts(self, texts: LinkedTexts, codes: IntArray) -> None:
         n_labels = len(self.classes_)
         if n_labels > 2 and self.inference in CUTS:
             raise InputError(f"a cut holds two labels; there are {n_labels}. Use 'mean_field' or 'lbp'.")
+        texts = in_own_order(texts, codes)
         order = texts.order[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
         groups, among = _left_out_together(texts, codes)
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})

@@ -1,13 +1,17 @@
 """Texts as people give them."""
 
+import hashlib
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from accord.data.columns import unique_ids
 from accord.data.tables import as_frame, as_list, is_table, require_columns
 from accord.errors import InputError
-from accord.typing import ObjectArray
+from accord.typing import IntArray, ObjectArray
 
-__all__ = ["as_texts", "row_ids"]
+__all__ = ["as_texts", "row_ids", "text_keys"]
 
 
 def as_texts(x: Any) -> list[str]:
@@ -47,3 +51,16 @@ def row_ids(x: Any) -> ObjectArray | None:
         return None
     frame = as_frame(x)
     return unique_ids(frame["item_id"], what="row") if "item_id" in frame else None
+
+
+def text_keys(texts: Iterable[Any]) -> IntArray:
+    """A hash of each text, shape (n_texts,), the same on every machine; what is missing counts as an empty text.
+
+    Examples
+    --------
+    >>> keys = text_keys(["Good.", "Bad.", "Good."])
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    told = (text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b"" for text in texts)
+    return np.array([int.from_bytes(hashlib.blake2b(each, digest_size=8).digest()) for each in told], dtype=np.uint64)

@@ -10,14 +10,16 @@ from accord.errors import InputError
 from accord.fitting.calibration import fit_platt, log_probabilities
 from accord.fitting.folds import group_folds
 from accord.threads.features.edges import ThreadEdges
-from accord.typing import AnyArray, FloatArray
+from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["calibrated", "fit_sigmoids"]
 
 _TINY = 1e-12
 
 
-def fit_sigmoids(model: Any, table: pd.DataFrame, y: AnyArray, groups: Any, edges: ThreadEdges | None) -> FloatArray:
+def fit_sigmoids(
+    model: Any, table: pd.DataFrame, y: AnyArray, thread: IntArray, edges: ThreadEdges | None
+) -> FloatArray:
     """Slopes and offsets of the log-odds of comments in threads that are held out, fold by fold.
 
     Parameters
@@ -27,10 +29,11 @@ def fit_sigmoids(model: Any, table: pd.DataFrame, y: AnyArray, groups: Any, edge
     table : DataFrame of shape (n_comments, n_features)
     y : array of shape (n_comments,)
         ``None`` where a comment has no label.
-    groups, edges
+    thread : int array of shape (n_comments,)
+        The number of the thread of each comment, in an order that names do not decide.
+    edges : ThreadEdges, optional
         As in ``fit``.
     """
-    thread = np.arange(len(y)) if groups is None else pd.factorize(np.asarray(groups).astype(str))[0]
     folds = group_folds(thread, n_folds=model.n_folds, random_state=model.random_state)
     p = np.zeros((len(y), len(model.classes_)))
     seen = ~pd.isna(y)

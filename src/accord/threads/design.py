@@ -10,6 +10,7 @@ from numba import njit
 from accord.data.tables import as_frame, is_table, texts_as_table
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.fitting.content_order import group_codes, label_keys, mixed, row_keys
 from accord.threads.features.edges import ThreadEdges, complete_pairs
 from accord.typing import AnyArray, FloatArray, IntArray
 
@@ -18,6 +19,7 @@ __all__ = [
     "ThreadRows",
     "as_threads",
     "chain_pairs",
+    "group_rows",
     "known_codes",
     "label_codes",
     "pair_features",
@@ -308,6 +310,22 @@ def label_codes(y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
     codes = np.full(n_rows, -1, dtype=np.int64)
     codes[observed] = np.searchsorted(classes, y[observed])
     return classes, codes
+
+
+def group_rows(groups: Any, values: FloatArray, labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Numbers of the threads in an order that depends on what they hold alone, and a key of each row.
+
+    Parameters
+    ----------
+    groups : array of shape (n_rows,), optional
+        Without it every row is a thread of its own.
+    values : float array of shape (n_rows, n_features)
+    labels : int array of shape (n_rows,)
+        −1 where a row has none.
+    """
+    keys = row_keys(values)
+    keys = mixed(keys, label_keys(labels, keys))
+    return group_codes(np.arange(len(keys)) if groups is None else np.asarray(groups).astype(str), keys), keys
 
 
 def known_codes(known: Any, classes: AnyArray, n_rows: int) -> IntArray:

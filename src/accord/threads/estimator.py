@@ -29,6 +29,7 @@ from accord.threads.design import (
     ThreadRows,
     as_float_table,
     as_threads,
+    group_rows,
     in_trained_order,
     known_codes,
     label_codes,
@@ -39,7 +40,7 @@ from accord.threads.design import (
     tells_threads,
 )
 from accord.threads.features.edges import ThreadEdges
-from accord.threads.features.table import FEATURE_SETS, ThreadFeatures
+from accord.threads.features.table import FEATURE_SETS, ThreadFeatures, thread_order
 from accord.threads.files import fit_file
 from accord.threads.held_out import with_given_pull
 from accord.threads.local import log_linear_scores
@@ -276,13 +277,16 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
                 "it on), or use model='local'.",
                 stacklevel=2,
             )
-        texts = as_threads(X, groups, y)
+        texts, keys = as_threads(X, groups, y), None
         if texts is not None:
-            # Sorted by their names, so that nothing depends on the order in which threads are given.
-            X, y, groups, edges = self._fit_features(texts.subset(np.argsort(texts.thread_ids)), settings)
+            # In an order of their own, so that nothing depends on the order and the names of threads.
+            X, y, groups, edges = self._fit_features(texts.subset(np.argsort(thread_order(texts))), settings)
         values, ids, self.feature_names_ = as_float_table(X)
-        rows = ThreadRows.of(groups, len(values))
         self.classes_, labels = label_codes(y, len(values))
+        rows = ThreadRows.of(groups, len(values))
+        if texts is None:
+            groups, keys = group_rows(groups, values, labels)
+            rows = ThreadRows.of(groups, len(values))
         if self.model in DECODERS and len(self.classes_) != 2:
             raise InputError(f"{self.model!r} needs two labels; there are {len(self.classes_)}. Use model='local+lbp'.")
         self.scaler_ = Scaler.of(values[rows.order])
@@ -293,7 +297,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         relief = np.array([RELIEF.get(name.partition("/")[0], 1.0) for name in self.feature_names_])
         data = Training(
             self.scaler_(values[rows.order]), labels[rows.order], len(self.classes_), rows, similarities,
-            relief[self.scaler_.keep],
+            relief[self.scaler_.keep], None if keys is None else keys[rows.order],
         )  # fmt: skip
         self.weights_ = fit_weights(data, settings, np.random.default_rng(self.random_state), self._workers)
         self.coupling_ = self.weights_.coupling
@@ -562,7 +566,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         vectors = self._vectors_of(threads)
         X = self.features_.fit_transform(threads, vectors=vectors)
         edges = self.features_.edges(threads, vectors=vectors) if settings.uses_pairs else None
-        return X, threads.labels, threads.thread_ids[threads.thread_of], edges
+        return X, threads.labels, threads.thread_of, edges
 
     def _vectors_of(self, threads: Threads) -> tuple[AnyArray, FloatArray] | None:
         """Ids of questions and comments, and their sentence vectors."""

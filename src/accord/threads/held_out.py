@@ -146,7 +146,13 @@ def hold_out(
 
 
 def fit_coupling(
-    held: HeldOut, layout: Graphs, share: FloatArray, labels: IntArray, *, random_state: Any = 0
+    held: HeldOut,
+    layout: Graphs,
+    share: FloatArray,
+    labels: IntArray,
+    *,
+    keys: IntArray | None = None,
+    random_state: Any = 0,
 ) -> Coupling:
     """The pulls that fit held-out nodes best; one that does not help on yet other threads is 0.
 
@@ -158,6 +164,8 @@ def fit_coupling(
     share : array of shape (n_edges,)
         What the length of a thread leaves of each edge.
     labels : int array of shape (n_rows,)
+    keys : int array of shape (n_rows,), optional
+        By which the rows of a thread are put in order before some of their labels are given; as they stand by default.
     """
     rng = np.random.default_rng(random_state)
     labelled = np.flatnonzero(np.bincount(layout.node_graph[labels >= 0], minlength=layout.n_graphs) > 0)
@@ -165,7 +173,8 @@ def fit_coupling(
     crf = GraphCRF(layout, _node_features(held.scores), share[:, None]).subset(rows)
     nodes = layout.node_rows(rows)
     own, given = labels[nodes], labels[nodes].copy()
-    given[rng.random(len(own)) < 0.5] = -1
+    at = np.arange(len(own)) if keys is None else np.lexsort((keys[nodes], crf.graphs.node_graph))
+    given[at[rng.random(len(own)) < 0.5]] = -1
     fold = held.folds[nodes][crf.graphs.node_offsets[:-1]]  # threads with a label are never empty
     alone = np.zeros(1 + _n_offsets(held.scores) + 1)  # slope, offsets, pull
     alone[0] = 1.0

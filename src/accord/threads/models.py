@@ -120,6 +120,7 @@ class Training:
     rows: ThreadRows
     similarities: FloatArray | None  # (n_pairs, n_similarities)
     relief: FloatArray  # (n_features,): what part of the penalty a feature bears
+    keys: IntArray | None = None  # (n_rows,): of what a row holds, where rows of a thread come in any order
 
     @property
     def thread(self) -> IntArray:
@@ -303,7 +304,8 @@ def _coupled(
     layout = settings.layout(np.zeros((len(data.labels), data.n_labels)), data.rows.sizes)
     if held is None or not layout.n_edges:
         return ThreadWeights(local, local, np.zeros((1, 1)), None, None, None, convergence)
-    found = fit_coupling(held, layout, edge_share(layout, settings.edge_scale), data.labels, random_state=0)
+    share = edge_share(layout, settings.edge_scale)
+    found = fit_coupling(held, layout, share, data.labels, keys=data.keys, random_state=0)
     nodes = found.slope * local
     nodes[:, -1] += found.offsets[1:] if data.n_labels == 2 else found.offsets
     return ThreadWeights(local, nodes, np.full((1, 1), found.pull), None, None, None, convergence, coupling=found)

@@ -24,8 +24,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.threads import Threads
 from accord.errors import InputError
+from accord.fitting.content_order import group_codes, label_keys, mixed
 from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_settings
 from accord.texts.cache import cached_arrays, content_key
+from accord.texts.rows import text_keys
 from accord.texts.words import WordAnalyser
 from accord.threads.features.context import thread_context
 from accord.threads.features.cues import COMMENT_CUES, STYLE_CUES, THREAD_CUES, comment_cues, style_cues, thread_cues
@@ -33,7 +35,7 @@ from accord.threads.features.edges import ThreadEdges, complete_pairs
 from accord.threads.features.similarity import SIMILARITIES, PairSimilarities, row_cosines
 from accord.threads.features.stacking import StackedLogits
 from accord.threads.features.text import clean_text, tokenise
-from accord.typing import AnyArray, FloatArray, ObjectArray
+from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
 __all__ = ["FEATURE_SETS", "ThreadFeatures"]
 
@@ -133,11 +135,11 @@ class ThreadFeatures(BaseEstimator):
         table = self._base_table(threads, cleaned, vectors)
         self.stack_: StackedLogits | None = None
         labels = threads.labels if y is None else np.asarray(y, dtype=object)
-        groups = threads.thread_ids[threads.thread_of]
         if self.features not in STACKED:
             return table
         if labels is None or pd.isna(labels).all():
             raise InputError(f"features={self.features!r} are fitted on labelled comments; no comment has a label.")
+        groups = thread_order(threads, labels)[threads.thread_of]
         if len(np.unique(groups[~pd.isna(labels)])) < 2:
             return table  # nothing can be held out of a single thread
         self.stack_ = StackedLogits(
@@ -292,6 +294,32 @@ class ThreadFeatures(BaseEstimator):
         used = vectors if self.has_vectors_ and vectors is not None else ()
         key = content_key(what, self.fingerprint_, *_content(threads), *(np.asarray(part) for part in used))
         return cached_arrays(Path(self.cache_dir) / "threads", key, compute)
+
+
+def thread_order(threads: Threads, labels: AnyArray | None = None) -> IntArray:
+    """The place of each thread in an order that depends on texts and labels, never on names, shape (n_threads,).
+
+    Parameters
+    ----------
+    threads : Threads
+    labels : array of shape (n_comments,), optional
+        Labels to go by, ``None`` where a comment has none; by default those of the record.
+    """
+    labels = threads.labels if labels is None else labels
+    codes = np.full(threads.n_comments, -1) if labels is None else pd.factorize(np.asarray(labels))[0]
+    question = np.full(threads.n_threads, None) if threads.questions is None else threads.questions
+    thread = threads.thread_of
+    place = np.arange(threads.n_comments) - threads.offsets[thread]
+    keys = mixed(text_keys(threads.texts), text_keys(question)[thread], place)
+    if threads.authors is not None:  # who wrote another comment too, whatever they are called
+        author = pd.factorize(threads.authors, use_na_sentinel=False)[0]
+        _, first, who = np.unique(thread * (author.max(initial=0) + 1) + author, return_index=True, return_inverse=True)
+        asks = np.full(len(keys), False) if threads.askers is None else threads.authors == threads.askers[thread]
+        keys = mixed(keys, place[first][who.ravel()], np.asarray(asks, dtype=np.uint64))
+    keys = mixed(keys, label_keys(codes, keys))
+    # A thread may have no comment: its question stands for one.
+    every = np.concatenate([thread, np.arange(threads.n_threads)])
+    return group_codes(every, np.concatenate([keys, text_keys(question)]))[threads.n_comments :]
 
 
 def _content(threads: Threads) -> tuple[Any, ...]:
