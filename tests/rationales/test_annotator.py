@@ -359,10 +359,10 @@ def test_the_search_goes_on_while_a_neighbour_is_better_and_says_where_it_may_no
         return np.zeros(1, dtype=int), np.ones(1), [np.array([[one.C, one.theta_variance]]) for one in shared[1]]
 
     def measured(scores, *rest):  # the larger C and σ², the better
-        return annotator_choice._Measured(0.5, -float(np.log(np.maximum(scores[0], 1e-9)).sum()), 1.0, np.zeros(2))
+        return annotator_choice.Measured(0.5, -float(np.log(np.maximum(scores[0], 1e-9)).sum()), 1.0, np.zeros(2))
 
     monkeypatch.setattr(annotator_choice, "_left_out", scored)
-    monkeypatch.setattr(annotator_choice, "_measured", measured)
+    monkeypatch.setattr(annotator_choice, "measured", measured)
     choice = choose_strengths(texts, Strengths(0.0, 1.0), folds=folds)
     assert choice.at_edge
     assert_allclose(choice.strengths.C / middle.C, 100.0)
@@ -379,7 +379,7 @@ def test_scores_of_texts_left_out_are_scaled_by_as_much_as_these_texts_say():
         p = 1 / (1 + np.exp(-true_scale * scores[:, 1]))
         truth = (rng.random(n) < p).astype(int)
         scores[:, 1] += lean * n_words
-        return annotator_choice._measured(scores, n_words, truth, flat, 1)
+        return annotator_choice.measured(scores, n_words, truth, flat, 1)
 
     assert_allclose(found(20_000, 2.0).scale, 2.0, rtol=0.1)
     assert np.mean([found(20, 0.0).scale for _ in range(20)]) < 0.6

@@ -18,7 +18,15 @@ from accord.rationales.marked_texts import MarkedTexts
 from accord.scale.workers import Workers
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Choice", "choose_strengths", "inner_folds", "left_out_parts", "middle_strengths"]
+__all__ = [
+    "Choice",
+    "Measured",
+    "choose_strengths",
+    "inner_folds",
+    "left_out_parts",
+    "measured",
+    "middle_strengths",
+]
 
 # A candidate in steps of √10 from the middle, which is in units of the texts: of C, of σ_θ².
 Step = tuple[int, int]
@@ -157,7 +165,7 @@ def choose_strengths(
 
     common = _Inside(texts, folds, free, {"emissions": emissions, "value_tol": value_tol})
     parts = [(repeat, fold) for repeat, row in enumerate(folds) for fold in np.unique(row[row >= 0]).tolist()]
-    tried: dict[Step, _Measured] = {}
+    tried: dict[Step, Measured] = {}
     across: tuple[int, ...] = (_NONE, 0) if by_C else (0,) if texts.n_chains and C != 0 else (_NONE,)
     fresh = [(one, two) for one in across for two in (_FIRST[:: 1 if one == 0 else -1] if by_variance else (0,))]
     with (workers or Workers()).open(parts, common=common) as opened:
@@ -166,7 +174,7 @@ def choose_strengths(
             truth, n_words = (np.concatenate([found[k] for found in results]) for k in (0, 1))
             for place, step in enumerate(fresh):
                 scores = np.concatenate([found[place] for _, _, found in results])
-                tried[step] = _measured(scores, n_words, truth, texts.log_prior, len(folds))
+                tried[step] = measured(scores, n_words, truth, texts.log_prior, len(folds))
             best = min(tried, key=lambda step: (tried[step].log_loss + _far(step, texts.n_texts), step))
             around = _neighbours(best, by_C=by_C, by_variance=by_variance)
             fresh = [step for step in around if step not in tried and _within(step)]
@@ -195,7 +203,7 @@ def _far(step: Step, n_texts: int) -> float:
     return max(_DISTANCE / n_texts, _LEAST_DISTANCE) * sum(9 if one == _NONE else one * one for one in step)
 
 
-class _Measured(NamedTuple):
+class Measured(NamedTuple):
     """How a candidate did on texts left out."""
 
     accuracy: float
@@ -204,9 +212,9 @@ class _Measured(NamedTuple):
     drift: FloatArray  # (n_classes,)
 
 
-def _measured(
+def measured(
     scores: FloatArray, n_words: FloatArray, truth: IntArray, log_prior: FloatArray, n_repeats: int
-) -> _Measured:
+) -> Measured:
     """What scores (n, n_classes), without the prior of the classes, say of texts with so many words (n,)."""
     right = float((np.argmax(scores + log_prior, axis=1) == truth).mean())
     length = n_words / max(float(n_words.mean()), 1.0)
@@ -231,7 +239,7 @@ def _measured(
     posterior = np.exp(log_posterior - log_posterior.max())
     mean = float(posterior @ _LOG_SCALES / posterior.sum())
     log_loss = -float(log_p(mean, drift)[own == 1].mean())
-    return _Measured(right, log_loss, float(np.exp(mean)), drift / max(float(n_words.mean()), 1.0))
+    return Measured(right, log_loss, float(np.exp(mean)), drift / max(float(n_words.mean()), 1.0))
 
 
 def _split(part: tuple[int, int], inside: _Inside) -> tuple[MarkedTexts, MarkedTexts, IntArray, BoolArray | None]:

@@ -12,7 +12,7 @@ from accord.errors import InputError
 from accord.rationales.features import Tokens, Vocabulary
 from accord.texts.vectors import FittedVectors
 from accord.texts.words import WordAnalyser
-from accord.typing import FloatArray, ObjectArray
+from accord.typing import FloatArray, IntArray, ObjectArray
 
 __all__ = ["WORD_PRIORS", "Columns"]
 
@@ -27,6 +27,17 @@ def _grams(tokens: Tokens, n: int, longest: int) -> list[list[str]]:
     if n == 1:
         return tokens.strings
     return [[gram for _, gram in tokens.n_grams(row, n, longest)] for row in range(tokens.n_texts)]
+
+
+def _largest(rows: IntArray, codes: IntArray, values: FloatArray, n_rows: int, vocabulary: Vocabulary) -> Any:
+    """The largest value of each type in each row, sparse, shape (n_rows, n_words)."""
+    known = codes < vocabulary.n_words
+    cells = rows[known] * vocabulary.n_words + codes[known]
+    order = np.lexsort((values[known], cells))
+    cells, values = cells[order], values[known][order]
+    last = np.append(cells[1:] != cells[:-1], True) if len(cells) else np.zeros(0, dtype=bool)
+    where = np.divmod(cells[last], max(1, vocabulary.n_words))
+    return sp.csr_matrix((values[last], where), shape=(n_rows, vocabulary.n_words))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +92,11 @@ class Columns:
         """Number of word types."""
         return len(self.words[0])
 
+    @property
+    def n_terms(self) -> int:
+        """Number of words and n-grams."""
+        return sum(len(words) for words in self.words)
+
     @cached_property
     def vocabularies(self) -> list[Vocabulary]:
         """The words, then the n-grams of each length."""
@@ -106,6 +122,38 @@ class Columns:
             parts.append(sp.csr_matrix(np.ones((tokens.n_texts, 1))))
         return sp.hstack(parts, format="csr")
 
+    def marked(self, tokens: Tokens, rows: IntArray, inside: FloatArray) -> Any:
+        """How likely each word and n-gram is to be highlighted in some texts, sparse, shape (len(rows), n_terms).
+
+        Of a word that occurs several times its largest probability, of a run of words the mean of theirs.
+
+        Parameters
+        ----------
+        tokens : Tokens
+        rows : int array
+            Of the texts.
+        inside : array
+            Probability of each of their tokens, text after text.
+        """
+        lengths = np.diff(tokens.offsets)[rows]
+        ends = np.cumsum(lengths)
+        parts = []
+        for n, vocabulary in enumerate(self.vocabularies, 1):
+            text: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+            code: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+            p = [np.zeros(0)]
+            for place, row in enumerate(rows):
+                own = inside[ends[place] - lengths[place] : ends[place]]
+                grams = tokens.n_grams(row, n, self.longest) if n > 1 else []
+                known = vocabulary.codes([gram for _, gram in grams] if n > 1 else tokens.strings[row])
+                first = np.array([start for start, _ in grams], dtype=np.int64) if n > 1 else np.arange(len(known))
+                totals = np.concatenate([[0.0], np.cumsum(own)])
+                code.append(known)
+                text.append(np.full(len(known), place))
+                p.append((totals[first + n] - totals[first]) / n)
+            parts.append(_largest(np.concatenate(text), np.concatenate(code), np.concatenate(p), len(rows), vocabulary))
+        return sp.hstack(parts, format="csr")
+
     def ease(self, design: Any) -> FloatArray:
         """How large each column's weight may get beside those of the others, shape (n_columns,).
 
@@ -113,7 +161,7 @@ class Columns:
         factor with which the words of a text may say as much in all as with equal weights; of all other columns 1.
         """
         n_texts, n_columns = design.shape
-        n_words = sum(len(words) for words in self.words)
+        n_words = self.n_terms
         squares = np.asarray(design[:, :n_words].power(2).sum(axis=0)).ravel()
         seen = np.bincount(design[:, :n_words].indices, minlength=n_words)
         idf = 1.0 + np.log((1.0 + n_texts) / (1.0 + seen))

@@ -41,6 +41,7 @@ from accord.rationales.highlights import (
 )
 from accord.rationales.marked_texts import MarkedTexts, in_blocks, marked_texts
 from accord.rationales.marking import Marking, learn_marking
+from accord.rationales.reading import READINGS, Reader, Reading, learn_reading, reading_scores
 from accord.texts.rows import as_texts, row_ids
 from accord.typing import BoolArray, FloatArray, IntArray
 
@@ -104,8 +105,12 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         :func:`accord.texts.vectors.open_vectors`.
     lexicon : bool
         Learn also which words people highlight, and beside which, whatever these say of the class; it predicts
-        highlights better and does not change the classifier. Without it highlights are predicted by θ and φ alone, as
+        highlights better, and the classifier reads with it. Without it highlights are predicted by θ and φ alone, as
         in the paper.
+    reading : {"highlights", "words"}
+        Whether a word counts the more, the likelier it is to be highlighted in the text at hand, as far as that is
+        better on training texts left out ("highlights"), or all words alike, as in the paper ("words"). It needs
+        highlights, the lexicon, and a strength that is chosen; without them all words count alike.
     fit_intercept : bool
         The paper has none.
     n_inner_folds : int
@@ -144,6 +149,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         As given or chosen.
     choice_ : Choice or None
         How each candidate did on texts left out, and what the highlights gain there.
+    reading_ : Reading
+        How much words count by how likely they are to be highlighted.
     marking_ : Marking
         What predicts highlights: the habits and, beside them, how likely each word is to be highlighted at all.
     threshold_ : float
@@ -182,6 +189,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         "tokeniser": Choice(tuple(TOKENISERS), kinds=(Callable,)),  # type: ignore[arg-type]
         "vectors": Object("an encoder's name, folder or file, or a function of texts", (str, Path, Callable)),
         "lexicon": Flag(),
+        "reading": Choice(READINGS),
         "fit_intercept": Flag(),
         "n_inner_folds": Number(2, whole=True),
         "max_iter": Number(1, whole=True),
@@ -214,6 +222,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         tokeniser: Any = "words",
         vectors: Any = None,
         lexicon: bool = True,
+        reading: str = "highlights",
         fit_intercept: bool = False,
         n_inner_folds: int = 5,
         max_iter: int = 1000,
@@ -242,6 +251,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.tokeniser = tokeniser
         self.vectors = vectors
         self.lexicon = lexicon
+        self.reading = reading
         self.fit_intercept = fit_intercept
         self.n_inner_folds = n_inner_folds
         self.max_iter = max_iter
@@ -317,7 +327,14 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.class_weights_ = fit.class_weights(len(self.classes_))[ranks]
         if self.choice_ is not None:
             self.drift_ = self.choice_.drift[ranks]
-        self._learn_habits(marked, fit, people, self._marking(marked, strengths, fit, folds, free))
+        marking, readers = self._marking(marked, strengths, fit, folds, free)
+        self._learn_habits(marked, fit, people, marking)
+        self.reading_ = Reading(0.0, 1.0)
+        if self.reading == "highlights" and self.choice_ is not None and readers:
+            self.reading_, found = learn_reading(
+                self.columns_, tokens, design, self._reasons_for(tokens), readers, codes, self.log_prior_[inner]
+            )
+            self.scale_, self.drift_ = found.scale, found.drift[ranks]
         looked = np.unique(marked.chain_text)
         self.n_seen_ = np.bincount(marked.design[looked][:, : marked.n_words].indices, minlength=marked.n_words) * 1.0
         unmarked = np.setdiff1d(np.arange(len(texts)), looked)
@@ -422,8 +439,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         def against_others(values: FloatArray) -> FloatArray:
             return np.asarray(values[code] - np.delete(values, code, axis=0).mean(axis=0))
 
-        effects = against_others(self._effective_weights)
         tokens = self._read([text])
+        effects = against_others(self._weights_in(tokens))
         where, inside = tokens.of(0), np.full(len(tokens.spans), np.nan)
         if self.n_annotated_:
             inside = self.predict_rationales([text], [label])[0].probabilities
@@ -521,6 +538,19 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         weights[:, : self.columns_.n_words] += self.drift_[:, None]
         return weights
 
+    def _weights_in(self, tokens: Tokens) -> FloatArray:
+        """The effective weights as one text is read, shape (n_classes, n_columns)."""
+        if not self.reading_.share:
+            return self._effective_weights
+        weights, n = self._effective_weights, self.columns_.n_terms
+        chains, marking = self._reasons_for(tokens), self.marking_
+        for label, row in enumerate(weights):
+            inside = inside_probabilities(chains(label), self.class_weights_, marking.table[:1], marking.lexicon)
+            counts = self.columns_.marked(tokens, np.arange(1), inside).toarray()[0]
+            own = self.scale_ * self.class_weights_[label, :n]
+            row[:n] += self.reading_.scores(own, counts * own) - own
+        return weights
+
     def _read_marks(self, X: Any, y: Any, rationales: Any) -> MarkedTexts:
         """Highlights of other texts as arrays, by people of whom nothing is known."""
         check_is_fitted(self)
@@ -567,12 +597,25 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         ]
         return self._marked(tokens, design, codes, nothing, self.log_prior_, 1)
 
+    def _reasons_for(self, tokens: Tokens) -> Callable[[int], MarkedTexts]:
+        """From a class to all texts with one chain each, as reasons for that class."""
+        empty = sp.csr_matrix((tokens.n_texts, self.columns_.n_words))
+        return lambda label: self._unmarked(tokens, empty, np.full(tokens.n_texts, label))
+
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
-        tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
+        if not self.reading_.share:
+            tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
+            design = self.columns_.design(tokens, texts, features, self.vectors)
+            return np.asarray(design @ self._effective_weights.T) + self.log_prior_
+        tokens = self._read(texts)
         design = self.columns_.design(tokens, texts, features, self.vectors)
-        return np.asarray(design @ self._effective_weights.T) + self.log_prior_
+        reader = Reader(np.arange(len(texts)), self.class_weights_, self.marking_.lexicon, self.marking_.table)
+        plain, by_marks, rest = reading_scores(self.columns_, tokens, design, self._reasons_for(tokens), [reader])
+        n_words = np.asarray(design[:, : self.columns_.n_words].sum(axis=1))
+        scores = self.scale_ * (self.reading_.scores(plain, by_marks) + rest)
+        return np.asarray(scores + n_words.reshape(-1, 1) * self.drift_ + self.log_prior_)
 
     def _codes(self, labels: Any) -> IntArray:
         places = {label: place for place, label in enumerate(self.classes_)}
@@ -634,15 +677,23 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
 
     def _marking(
         self, marked: MarkedTexts, strengths: Strengths, fit: AnnotatorFit, folds: IntArray, free: BoolArray | None
-    ) -> Marking:
-        """What predicts highlights; without a lexicon, or with too few texts to leave any out, the habits alone."""
+    ) -> tuple[Marking, list[Reader]]:
+        """What predicts highlights, and what reads texts left out as it does.
+
+        Without a lexicon, or with too few texts to leave any out, the habits alone, and nothing to read with.
+        """
         if not marked.n_chains or not self.lexicon or np.bincount(marked.labels).min() < _FEWEST:
             weights, table = fit.class_weights(marked.n_classes), fit.habits.table
-            return Marking.of_habits(marked, weights, table)
+            return Marking.of_habits(marked, weights, table), []
         parts = left_out_parts(
             marked, strengths, folds=folds, emissions=self.emissions, free=free, workers=self._workers
         )
-        return learn_marking(parts, fit.habits, deviation_variance=self.deviation_variance, emissions=self.emissions)
+        settings: dict[str, Any] = {"deviation_variance": self.deviation_variance, "emissions": self.emissions}
+        marking, without = learn_marking(parts, fit.habits, **settings)
+        rows = [np.flatnonzero(folds[0] == fold) for fold in np.unique(folds[0][folds[0] >= 0])]
+        return marking, [
+            Reader(own, weights, *found) for own, (_, weights), found in zip(rows, parts, without, strict=True)
+        ]
 
     def _learn_habits(self, marked: MarkedTexts, fit: AnnotatorFit, people: list[str], marking: Marking) -> None:
         table = fit.habits.table

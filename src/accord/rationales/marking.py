@@ -107,7 +107,7 @@ def fit_lexicon(
 
 def learn_marking(
     parts: Sequence[Part], habits: Habits, *, deviation_variance: float = 0.25, emissions: str = "bounded"
-) -> Marking:
+) -> tuple[Marking, list[tuple[FloatArray, FloatArray]]]:
     """The lexicon, the habits and the thresholds that predict highlights of texts left out best.
 
     Parameters
@@ -118,13 +118,19 @@ def learn_marking(
         As fitted with the word weights.
     deviation_variance, emissions
         As in :func:`fit_lexicon`.
+
+    Returns
+    -------
+    marking : Marking
+    without : list of (lexicon, table)
+        For each part the lexicon, and φ of all people, of a model that has not seen it.
     """
     start = Habits(habits.common, habits.deviations, np.zeros(0), habits.n_emissions)
     settings: dict[str, Any] = {"deviation_variance": deviation_variance, "emissions": emissions}
     turns = [parts[turn::_TURNS] for turn in range(min(_TURNS, len(parts)))]
     in_turn = [part for turn in turns for part in turn]
     tags = np.concatenate([texts.tags for texts, _ in in_turn])
-    found: list[tuple[float, float, FloatArray]] = []
+    found: list[tuple[float, float, FloatArray, list[tuple[FloatArray, Habits]]]] = []
     lexicon: FloatArray
     lexicons: list[tuple[FloatArray, Habits]] = [(np.zeros((3, parts[0][0].n_words)), start)] * len(turns)
     for variance in _VARIANCES:
@@ -136,10 +142,13 @@ def learn_marking(
             inside += [inside_probabilities(texts, weights, moved.table, lexicon) for texts, weights in turn]
         p = np.concatenate(inside)
         marked = p >= expected_threshold(p, tags)
-        found.append((2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum())), variance, p))
-    f1, variance, p = max(found, key=lambda one: one[0])
+        f1 = 2.0 * float((marked & tags).sum()) / max(1, int(marked.sum() + tags.sum()))
+        found.append((f1, variance, p, list(lexicons)))
+    f1, variance, p, lexicons = max(found, key=lambda one: one[0])
     lexicon, moved = fit_lexicon(parts, start, variance, **settings)
-    return Marking(lexicon, moved.table, _thresholds(in_turn, p, tags), variance, f1)
+    marking = Marking(lexicon, moved.table, _thresholds(in_turn, p, tags), variance, f1)
+    by_turn = [(own, habits.table) for own, habits in lexicons]
+    return marking, [by_turn[place % len(turns)] for place in range(len(parts))]
 
 
 def _thresholds(parts: Sequence[Part], p: FloatArray, tags: BoolArray) -> FloatArray:

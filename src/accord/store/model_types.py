@@ -331,6 +331,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("rationales.TokenClassifier", "accord.rationales.baselines", ESTIMATOR),
     ("rationales.Columns", "accord.rationales.design", RECORD),
     ("rationales.Marking", "accord.rationales.marking", RECORD),
+    ("rationales.Reading", "accord.rationales.reading", RECORD),
     ("rationales.Choice", "accord.rationales.annotator_choice", RECORD),
     ("rationales.Strengths", "accord.rationales.annotator", RECORD),
     # scikit-learn: what fitted models hold, and what people may give as content= or vectoriser=

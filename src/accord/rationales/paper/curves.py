@@ -49,8 +49,8 @@ class Corpus:
 
     @property
     def printed(self) -> dict[str, Any]:
-        """The settings with which the classifier is the paper's: its vocabulary, and one prior for all word weights."""
-        return {**self.words, "word_prior": "flat"}
+        """The settings that make the classifier the paper's: its vocabulary, one prior for all weights, words alike."""
+        return {**self.words, "word_prior": "flat", "reading": "words"}
 
     def rows(self, rows: IntArray) -> tuple[list[str], IntArray, list[Any]]:
         """Texts, classes and spans of some reviews."""

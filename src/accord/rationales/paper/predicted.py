@@ -88,7 +88,7 @@ def _piece(text: str, spans: Any, rng: np.random.Generator) -> tuple[str, list[t
 def short_texts(
     corpus: Corpus, rotation: int, *, fixed: Mapping[str, Any] | None = None, n: int = N_SHORT
 ) -> dict[str, float]:
-    """Accuracy with and without highlights, and predicted highlights, learnt from short pieces of reviews."""
+    """Accuracy with and without highlights, and predicted highlights, by the defaults on short pieces of reviews."""
     rng = np.random.default_rng(rotation)
 
     def pieces(rows: IntArray) -> tuple[list[str], Any, list[Any]]:
@@ -99,8 +99,8 @@ def short_texts(
     train = pieces(training_rows(corpus.folds, rotation, _SHORT_SIZE))
     test = pieces(_held_out(corpus, rotation, _SHORT_SIZE, 2 * n))
     settings = dict(fixed or {})
-    alone = RationaleClassifier(**corpus.printed, random_state=rotation, **settings).fit(train[0], train[1])
-    model = RationaleClassifier(**corpus.printed, random_state=rotation, **settings)
+    alone = RationaleClassifier(**corpus.words, random_state=rotation, **settings).fit(train[0], train[1])
+    model = RationaleClassifier(**corpus.words, random_state=rotation, **settings)
     model.fit(train[0], train[1], rationales=train[2])
     right = {name: 100 * float(one.score(test[0], test[1])) for name, one in (("alone", alone), ("marked", model))}
     return {
