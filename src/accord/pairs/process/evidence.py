@@ -237,12 +237,21 @@ def fit(
     if learn == "gamma" and not guarded:
         start = start + np.where(is_variance, np.log(gamma[1] / gamma[0]) - start[is_variance].mean(), 0.0)
 
+    first: list[Prior] = []
+
+    def prior_at(theta: FloatArray, counted: Votes, marks: Marks | None) -> Prior:
+        if learn != "gamma":
+            return make_prior(prepared, theta, counted, marks)
+        if not first:
+            first.append(make_prior(prepared, start, counted, marks))
+        return first[0].scaled(float(np.exp((theta - start)[is_variance][0])))  # only the common variance moves
+
     # θ, sites, likelihood, scores, voters, votes, and the last θ that raised the bound with its bound
     State = tuple[FloatArray, Sites, Preference, Marks | None, Voters | None, Votes, float, FloatArray]
 
     def step(state: State) -> State:
         theta, now, like, marks, people, counted, reached, best = state
-        prior = make_prior(prepared, theta, counted, marks)
+        prior = prior_at(theta, counted, marks)
         rounds = 3 if people is not None else 1
         known: Posterior | None = None
         for _ in range(rounds):
@@ -305,6 +314,6 @@ def fit(
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
     theta, now, like, marks, people, counted, _, best = state
     theta = best if learn == "gamma" else theta
-    prior = make_prior(prepared, theta, counted, marks)
+    prior = prior_at(theta, counted, marks)
     posterior = infer(prior, counted, like, method=method, scores=marks, sites=now, max_iter=max_iter, tol=bound_tol)
     return Fit(theta, like, marks, people, counted, prior, posterior, convergence)
