@@ -1,5 +1,6 @@
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,20 @@ def test_the_rows_are_kept_beside_the_page_with_what_they_were_made_with(tmp_pat
     assert "Accord 1.2.3 at commit 0123456789: 2 minutes, 2 processes." in page.read_text()
     kept = json.loads(page.with_suffix(".json").read_text())
     assert Reproduction.from_json(kept) == run
+
+
+def test_rows_of_an_earlier_run_stand_beside_those_of_a_later_one_and_the_page_says_so(tmp_path):
+    page = tmp_path / "pairs.md"
+    old = replace(result(0.7), rows=(*result(0.7).rows, Row("rank", "longer", "kendall", None, 0.46, 0.4, 0.5, 32)))
+    result(0.83).beside(old, "The row longer is older.").write(page)
+    text = page.read_text()
+    assert "The row longer is older.\n" in text
+    assert "0.8300" in text
+    assert "0.4600" in text
+    assert "0.7000" not in text
+    kept = Reproduction.from_json(json.loads(page.with_suffix(".json").read_text()))
+    assert kept.notes == ("The row longer is older.",)
+    assert [row.table for row in kept.rows] == ["strict", "rank"]
 
 
 def test_the_commit_is_that_of_the_checkout_and_unknown_elsewhere(monkeypatch):

@@ -341,7 +341,7 @@ class PairLearning(PairAnswers, WithWorkers):
         learn: bool,
         max_outer: int | None = None,
     ) -> Fit:
-        method = "auto" if self.inference in ("svi", "published_svi") else self.inference
+        method = {"svi": "auto", "published_svi": "variational"}.get(self.inference, self.inference)
         if not learn and voters is None and marks is None:
             prior = make_prior(prepare(self.kernel_, x, points, votes), self.theta_, votes)
             posterior = infer(prior, votes, self.likelihood_, method=method, sites=sites, tol=0.2)

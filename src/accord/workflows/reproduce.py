@@ -53,19 +53,33 @@ def _git(*arguments: str) -> str:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The rows of one paper's tables, and what they were made with."""
+    """The rows of one paper's tables, and what they were made with.
+
+    ``notes`` are sentences about rows that are not of this run.
+    """
 
     kind: str
     quick: bool
     seconds: float
     rows: tuple[Row, ...]
     origin: Origin = field(default_factory=Origin)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, run: Mapping[str, Any]) -> "Reproduction":
         """A run as ``write`` keeps it beside its page."""
         rows = tuple(Row(**row) for row in run["rows"])
-        return cls(run["kind"], run["quick"], run["seconds"], rows, Origin(**run["origin"]))
+        return cls(
+            run["kind"], run["quick"], run["seconds"], rows, Origin(**run["origin"]), tuple(run.get("notes", ()))
+        )
+
+    def beside(self, earlier: "Reproduction", note: str) -> "Reproduction":
+        """With the rows of an earlier run that this one does not have, and what people must know of them."""
+        own = {(row.table, row.row, row.metric) for row in self.rows}
+        kept = [row for row in earlier.rows if (row.table, row.row, row.metric) not in own]
+        order = list(dict.fromkeys(row.table for row in (*earlier.rows, *self.rows)))
+        rows = sorted((*self.rows, *kept), key=lambda row: order.index(row.table))
+        return replace(self, rows=tuple(rows), notes=(*self.notes, note))
 
     def tables(self) -> list[tuple[str, list[Row]]]:
         """The rows by table, in order of first appearance."""
@@ -99,6 +113,8 @@ class Reproduction:
         page = f"{before}{self._tables(pictures)}{after}" if start and end else self.to_markdown(pictures)
         with replacing(path.with_suffix(".json")) as part:
             kept = self.to_json() | {"origin": asdict(self.origin)}
+            if self.notes:
+                kept["notes"] = list(self.notes)
             part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         with replacing(path) as part:
             part.write_text(page, encoding="utf-8")
@@ -127,6 +143,7 @@ class Reproduction:
             _START,
             f"One run of `accord reproduce {self.kind}{' --quick' * self.quick}`, "
             f"Accord {self.origin.version}{commit}: {minutes} minute{'s' * (minutes > 1)}, {self.origin.workers}.",
+            *self.notes,
             "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash: there is no such figure.",
         ]
         for name, rows in self.tables():

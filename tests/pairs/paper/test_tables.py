@@ -10,7 +10,7 @@ from accord.evaluation.tables import Row
 from accord.pairs.baselines import LongerTextRanker
 from accord.pairs.paper.active import cold_setting, prepare_setting, simulate
 from accord.pairs.paper.ard import length_scale_ratios
-from accord.pairs.paper.folds import classification, ranking, split
+from accord.pairs.paper.folds import classification, ranking, some_folds, split
 from accord.pairs.paper.methods import answers, gppl
 from accord.pairs.paper.pictures import draw_active_learning, draw_scaling, draw_toy_graphs
 from accord.pairs.paper.results import to_rows
@@ -89,6 +89,19 @@ def test_the_longer_text_wins_as_often_as_lengths_say(accord_data):
 
 
 @pytest.mark.corpora
+def test_some_folds_are_a_corpus_of_their_own(accord_data):
+    corpus = convarg.load()
+    names = np.unique(corpus.folds.astype(str))[[3, 20]]
+    few = some_folds(corpus, names)
+    whole, part = split(corpus, names[1], "glove"), split(few, names[1], "glove")
+    assert part.test_items.ids.tolist() == whole.test_items.ids.tolist()
+    assert_allclose(part.gold, whole.gold)
+    assert part.test.xy()[0].equals(whole.test.xy()[0])
+    inside = corpus.folds[corpus.crowd_full.left] == names[0]
+    assert part.train(few.crowd_full).n_votes == inside.sum()
+
+
+@pytest.mark.corpora
 def test_a_fold_of_the_experiment_is_the_exported_class(accord_data):
     corpus = convarg.load()
     names = np.unique(corpus.folds)
@@ -148,7 +161,7 @@ def test_reproduce_puts_the_parts_together_and_goes_on_where_it_stopped(accord_d
         return {("strict", "gppl"): {"cee": 0.4, "accuracy": 0.8}}
 
     monkeypatch.setattr(experiment, "PARTS", {"first": Part(16, rows), "second": Part(32, rows)})
-    monkeypatch.setattr(experiment, "split", lambda corpus, name: split(corpus, name, "glove"))
+    monkeypatch.setattr(experiment, "split", lambda corpus, name, features: split(corpus, name, "glove"))
     seen = []
     with pytest.raises(KeyboardInterrupt):
         experiment.reproduce(quick=False, progress=lambda *report: None)

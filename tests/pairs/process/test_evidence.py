@@ -131,6 +131,25 @@ def test_the_gamma_prior_moves_one_common_variance():
     assert_allclose(np.exp(sure.theta[0]), 0.01, rtol=0.05)
 
 
+def test_the_variance_of_the_published_linearisation_settles_where_its_update_does_not_move_it():
+    """1/s has the mean (a₀ + ½ n) / (b₀ + ½ fᵀ K⁻¹ f) under q, with the whole covariance written out."""
+    x, votes = problem(30, 200)
+    kernel = Kernel((Term("m", (Factor("matern", 0, np.array([20.0])),)),))  # almost flat: s has to become large
+    shape, rate, start = 2.0, 200.0, np.zeros(2)
+    found = fit(
+        kernel, x, None, votes, start=start, likelihood=Preference(spread=rate / shape), learn="gamma",
+        method="variational", gamma=(shape, rate), max_outer=200, tol=1e-7,
+    )  # fmt: skip
+    gram = kernel.block(x).value(np.zeros(2)) + 1e-6 * np.eye(30)
+    design = found.prior.design
+    covariance = design @ np.linalg.solve(found.posterior.factor @ found.posterior.factor.T, design.T)
+    mean = design @ found.posterior.mean
+    expected = np.trace(np.linalg.solve(gram, covariance + np.outer(mean, mean)))
+    settled = (rate + 0.5 * expected) / (shape + 15.0)
+    assert settled > 10.0
+    assert_allclose(np.exp(found.theta[0]), settled, rtol=0.02)
+
+
 def test_leaving_a_group_out_in_closed_form_comes_close_to_refitting():
     rng = np.random.default_rng(3)
     n = 40

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
+from accord.pairs.process import stochastic
 from accord.pairs.process.blocked_votes import stochastic_inference
 from accord.pairs.process.kernels import Factor, Inputs, Kernel, Term
 from accord.pairs.process.likelihoods import Ballots, Preference
@@ -165,6 +166,20 @@ def test_stochastic_inference_comes_close_to_the_exact_one():
         kernel, theta, x, x, votes, Preference(), rng=np.random.default_rng(0), batch_size=400, n_epochs=1
     )
     assert whole.n_steps == 1
+
+
+def test_kernel_values_that_are_kept_do_not_change_stochastic_inference(monkeypatch):
+    x, votes = problem(20, 60, ties=True)
+    z = Inputs((x.parts[0][:6] + 0.1,), np.full(6, -1))
+
+    def run():
+        return stochastic_inference(
+            MATERN, THETA, x, z, votes, Preference(), rng=np.random.default_rng(0), batch_size=20, method="variational"
+        )
+
+    kept = run()
+    monkeypatch.setattr(stochastic, "_MOST_KEPT", 0)
+    assert_allclose(run().mean, kept.mean, rtol=1e-12)
 
 
 def test_weights_count_like_repeated_votes():

@@ -271,7 +271,7 @@ def _outcomes(jobs: list[_Job], progress: Progress, workers: int, kept: Finished
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """Run the experiments; ``quick`` takes one smaller split of the hotel and one of the restaurant reviews.
+    """Run the experiments; ``quick`` takes one smaller split of each set of reviews.
 
     A full run that is cut off goes on where it stopped when it is started again.
 
@@ -291,10 +291,11 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     for i, parts in enumerate(_splits(len(of_hotels), n_splits, sizes)):
         prepare = partial(_prepared, counts, of_hotels, parts, multiaspect.ASPECTS, i, min_texts=3)
         jobs.append(("multiaspect", prepare))
-    if not quick:
-        given: tuple[AnyArray, ...] = tuple(np.flatnonzero(hotels.split == part) for part in ("train", "dev", "test"))
-        prepare = partial(_prepared, counts, of_hotels, given, multiaspect.ASPECTS, 0, min_texts=3)
-        jobs.append(("multiaspect_10k", prepare))
+    given: tuple[AnyArray, ...] = tuple(np.flatnonzero(hotels.split == part) for part in ("train", "dev", "test"))
+    if quick:
+        given = tuple(part[:size] for part, size in zip(given, sizes, strict=True))
+    prepare = partial(_prepared, counts, of_hotels, given, multiaspect.ASPECTS, 0, min_texts=3)
+    jobs.append(("multiaspect_10k", prepare))
     for i, parts in enumerate(_splits(len(of_restaurants), n_splits, sizes)):
         prepare = partial(_prepared, phrases, of_restaurants, parts, we8there.ASPECTS, i, min_texts=1)
         jobs.append(("we8there", prepare))

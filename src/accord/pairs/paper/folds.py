@@ -1,6 +1,7 @@
 """One fold of the argument experiments: a side of a debate left out, features made from the others' texts."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +22,7 @@ from accord.pairs.feature_groups import hstack_groups
 from accord.pairs.features import ArgumentFeatures
 from accord.typing import BoolArray, FloatArray
 
-__all__ = ["FEATURES", "Fold", "classification", "ranking", "split"]
+__all__ = ["FEATURES", "Fold", "classification", "ranking", "some_folds", "split"]
 
 # feature set → groups made from texts, vectors that come with the corpus
 FEATURES: dict[str, tuple[str | None, tuple[str, ...]]] = {
@@ -49,16 +50,7 @@ class Fold:
 
     def train(self, votes: Comparisons) -> Comparisons:
         """The votes of the other folds, on the training items."""
-        inside = votes.subset(self.training[votes.left])
-        place = np.cumsum(self.training) - 1
-        return Comparisons(
-            self.training_items,
-            place[inside.left].astype(np.int32),
-            place[inside.right].astype(np.int32),
-            inside.value,
-            inside.annotator,
-            inside.annotators,
-        )
+        return _between(votes, self.training_items, self.training)
 
     @property
     def test(self) -> Comparisons:
@@ -74,6 +66,39 @@ class Fold:
     def gold(self) -> FloatArray:
         """Gold convincingness of the fold's items: PageRank turned round, since lower is more convincing there."""
         return -np.asarray(self.corpus.pagerank)[~self.training]
+
+
+def _between(votes: Comparisons, items: Items, kept: BoolArray) -> Comparisons:
+    """The votes between the items that are kept, which are ``items``."""
+    inside = votes.subset(kept[votes.left])
+    place = np.cumsum(kept) - 1
+    return Comparisons(
+        items,
+        place[inside.left].astype(np.int32),
+        place[inside.right].astype(np.int32),
+        inside.value,
+        inside.annotator,
+        inside.annotators,
+    )
+
+
+def some_folds(corpus: ConvArg, names: Collection[str]) -> ConvArg:
+    """The corpus of some folds only, as if there were no others."""
+    kept = np.isin(corpus.folds.astype(str), list(names))
+    items = corpus.items.subset(kept)
+    return replace(
+        corpus,
+        items=items,
+        topics=corpus.topics[kept],
+        stances=corpus.stances[kept],
+        folds=corpus.folds[kept],
+        strict=_between(corpus.strict, items, kept),
+        all=_between(corpus.all, items, kept),
+        crowdsample=_between(corpus.crowdsample, items, kept),
+        crowd_full=_between(corpus.crowd_full, items, kept),
+        pagerank=corpus.pagerank[kept],
+        vectors={name: values[kept] for name, values in corpus.vectors.items()},
+    )
 
 
 def split(corpus: ConvArg, name: str, features: str = "full") -> Fold:

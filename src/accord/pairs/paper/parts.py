@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from accord.pairs.paper.active import active_results
-from accord.pairs.paper.ard import published_results
-from accord.pairs.paper.folds import Fold, classification, ranking, split
+from accord.pairs.paper.ard import median_results, mlii_results, svi_results
+from accord.pairs.paper.folds import Fold, classification, ranking, some_folds, split
 from accord.pairs.paper.methods import (
     BASELINES,
     Answers,
@@ -22,6 +24,7 @@ from accord.typing import FloatArray
 
 __all__ = ["PARTS", "QUICK_PARTS", "Part"]
 
+_QUICK_FOLDS = 5  # from which a quick run learns what takes long
 # Hyper-parameters learnt for a fold, when they are asked for.
 Learnt = Callable[[], FloatArray]
 
@@ -93,26 +96,47 @@ def _feature_rows(fold: Fold, learnt: Learnt) -> Results:
     return found
 
 
+def _quick_rows(fold: Fold, learnt: Learnt) -> Results:
+    """Every other row, from a few folds only."""
+    names = np.unique(fold.corpus.folds.astype(str))
+    few = some_folds(fold.corpus, {fold.name, *names[:: len(names) // _QUICK_FOLDS]})
+    full, published = split(few, fold.name), split(few, fold.name, "ling+glove")
+    found = _baseline_rows(full, ("bradley_terry", "pl_svr", "svm", "gpc"))
+    for rows, own in (
+        (_crowd_rows, full),
+        (_feature_rows, full),
+        (median_results, published),
+        (svi_results, published),
+        (mlii_results, published),
+    ):
+        found.update(rows(own, learnt))
+    return found
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the experiment: on which folds it runs (every first, second, fourth …) and what it computes."""
 
     every: int
     rows: Callable[[Fold, Learnt], Results]
+    features: str = "full"  # the feature set of the fold that it gets
 
 
 # In the order in which a full run takes them: what matters most first.
 PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),
     "crowd": Part(1, _crowd_rows),
+    "median": Part(1, median_results, "ling+glove"),
+    "svi": Part(1, svi_results, "ling+glove"),
     "active": Part(4, lambda fold, _: active_results(fold)),
     "regression": Part(1, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
     "scaling": Part(32, scaling_results),
-    "published": Part(8, published_results),
     "classifiers": Part(1, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
     "features": Part(1, _feature_rows),
+    "mlii": Part(8, mlii_results, "ling+glove"),  # some 10,000 length-scales: minutes a fold
 }
 QUICK_PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),
-    "active": Part(3, lambda fold, _: active_results(fold, seeds=(0,), checkpoints=(50, 100))),
+    "active": Part(3, lambda fold, _: active_results(fold, seeds=(0,))),
+    "others": Part(3, _quick_rows),
 }

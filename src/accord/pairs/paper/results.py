@@ -20,7 +20,7 @@ _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ("strict", "cee", "gppl", None),
     ("strict", "accuracy", "gppl", None),
     ("rank", "spearman", "gppl", None),
-    ("crowd", "cee", "gppl", ("logistic_diff", "longer", "pl_svr")),
+    ("crowd", "cee", "gppl", ("gpc", "gppl_median", "logistic_diff", "longer", "pl_svr", "svm")),
     ("crowd", "cee", "gppl_reliability", ("gppl_full", "majority_vote", "mace")),
     ("crowd", "cee", "gppl_reliability/majority", ("gppl_reliability", "majority_vote", "mace")),
     ("votes", "cee", "gppl_reliability", None),

@@ -23,22 +23,23 @@ _QUICK_FOLDS = 3
 
 def part_results(corpus: ConvArg, name: str, part: str, finished: FinishedParts, *, quick: bool = False) -> Results:
     """One part of the experiment on the fold ``name``, or what was kept of it."""
+    how = (QUICK_PARTS if quick else PARTS)[part]
 
     def compute() -> Results:
-        fold = split(corpus, name)
+        fold = split(corpus, name, how.features)
 
         def kernel() -> FloatArray:
             learnt: FloatArray = finished.get(f"kernel-{name}", lambda: raw_hyperparameters(fold, quick=quick))
             return learnt
 
-        return (QUICK_PARTS if quick else PARTS)[part].rows(fold, kernel)
+        return how.rows(fold, kernel)
 
     results: Results = finished.get(f"{part}-{name}", compute)
     return results
 
 
 def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]:
-    """Tables 2 to 4 and Figure 7; ``quick`` takes three folds and the cheap rows.
+    """Tables 2 to 4 and Figure 7; ``quick`` takes three folds for the default and one for what takes long.
 
     A full run that is cut off goes on where it stopped when it is started again.
     """

@@ -242,7 +242,8 @@ def fit(
     start : array of shape (n_parameters,)
         Where θ starts, and stays if ``learn`` is ``"fixed"``.
     learn : {"mlii", "gamma", "fixed"}
-        All of θ by the bound; one common variance by its Gamma prior; nothing.
+        All of θ by the bound; one common variance by its Gamma prior; nothing. With the published linearisation
+        (``method="variational"``) the variance starts at the prior's, as published, and no step is taken back.
     learn_bias : bool
         Also learn the position bias. A margin is learnt whenever the likelihood has one.
     voters : Voters, optional
@@ -256,10 +257,23 @@ def fit(
     is_variance = kernel.is_variance
     prepared = prepare(kernel, x, z, votes)
     margin = likelihood.margin > 0.0
+    # The published linearisation follows another bound than this one, which falls while the variance settles.
+    guarded = method != "variational"
+    if learn == "gamma" and not guarded:
+        start = start + np.where(is_variance, np.log(gamma[1] / gamma[0]) - start[is_variance].mean(), 0.0)
+
+    first: list[Prior] = []
+
+    def prior_at(theta: FloatArray, counted: Votes, marks: Marks | None) -> Prior:
+        if learn != "gamma":
+            return make_prior(prepared, theta, counted, marks)
+        if not first:
+            first.append(make_prior(prepared, start, counted, marks))
+        return first[0].scaled(float(np.exp((theta - start)[is_variance][0])))  # only the common variance moves
 
     def step(state: _State) -> _State:
         theta, now, like, marks, people, counted, reached, best, curvature = state
-        prior = make_prior(prepared, theta, counted, marks)
+        prior = prior_at(theta, counted, marks)
         rounds = _VOTER_ROUNDS if people is not None else 1
         known: Posterior | None = None
         for _ in range(rounds):
@@ -294,7 +308,7 @@ def fit(
             theta = found.weights
         elif learn == "gamma":
             objective = posterior.bound + _log_gamma(theta[is_variance].mean(), *gamma)
-            if objective < reached - 1e-6 * abs(reached):
+            if guarded and objective < reached - 1e-6 * abs(reached):
                 # The update knows the inducing points only; where it went too far for the items, go half the way back.
                 return state._replace(
                     theta=0.5 * (theta + best), sites=now, likelihood=like, marks=marks, voters=people, votes=counted
@@ -324,7 +338,7 @@ def fit(
         state, convergence = iterate(step, state, max_iter=max_outer, tol=tol, change=change)
     theta = state.best if learn == "gamma" else state.theta
     like, marks, counted = state.likelihood, state.marks, state.votes
-    prior = make_prior(prepared, theta, counted, marks)
+    prior = prior_at(theta, counted, marks)
     posterior = infer(
         prior, counted, like, method=method, scores=marks, sites=state.sites, max_iter=max_iter, tol=bound_tol
     )

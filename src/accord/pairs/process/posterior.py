@@ -112,6 +112,13 @@ class Prior:
     residual: FloatArray  # (n_votes,) variance of a vote's difference that A does not carry
     item_residual: FloatArray  # (n_scores,) the same for absolute scores
 
+    def scaled(self, variance: float) -> "Prior":
+        """The process times the square root of ``variance``."""
+        root = np.sqrt(variance) * self.root
+        exact = self.design is self.root
+        design = root if exact else np.sqrt(variance) * self.design
+        return Prior(root, design, variance * self.residual, variance * self.item_residual)
+
 
 @dataclass(frozen=True, eq=False)
 class Sites:

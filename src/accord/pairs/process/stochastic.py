@@ -21,6 +21,8 @@ from accord.typing import FloatArray, IntArray
 __all__ = ["StochasticPosterior", "VoteProcess", "stochastic_posterior"]
 
 CHUNK = 20_000
+# Up to so many kernel values between items and inducing points are computed once, not for every batch anew (32 MB).
+_MOST_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +47,16 @@ class VoteProcess:
     root: FloatArray  # (m, m) factor of K_zz
     likelihood: Preference
     method: str = "auto"  # how a vote becomes a Gaussian site
+    cross: FloatArray | None = None  # (n_items, m) kernel values, where they are few enough to be kept
 
     @classmethod
     def of(
         cls, kernel: Kernel, theta: FloatArray, x: Inputs, z: Inputs, likelihood: Preference, method: str = "auto"
     ) -> "VoteProcess":
         """The process with the factor of its inducing points."""
-        return cls(kernel, theta, x, z, cholesky(jittered(kernel.block(z).value(theta), 1e-6)), likelihood, method)
+        root = cholesky(jittered(kernel.block(z).value(theta), 1e-6))
+        cross = kernel.block(x, z).value(theta) if x.n * z.n <= _MOST_KEPT else None
+        return cls(kernel, theta, x, z, root, likelihood, method, cross)
 
     def sums(
         self, left: IntArray, right: IntArray, ballots: Ballots, weight: FloatArray, mean: FloatArray,
@@ -84,7 +89,7 @@ class VoteProcess:
         seen, place = np.unique(np.concatenate([a, b]), return_inverse=True)
         i, j = place[: a.size], place[a.size :]
         near = self.x.take(seen)
-        cross = kernel.block(near, self.z).value(theta)
+        cross = kernel.block(near, self.z).value(theta) if self.cross is None else self.cross[seen]
         own = kernel.diagonal(theta, near)
         between = kernel.block(near.take(i), near.take(j), paired=True).value(theta)
         rows = solve_lower(self.root, (cross[i] - cross[j]).T).T

@@ -60,26 +60,24 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
     Parameters
     ----------
     quick : bool
-        Two rotations, three sizes and fixed strengths instead of nine rotations, ten sizes and inner folds; ablation
-        and asking in the first rotation alone.
+        One rotation, five sizes and fixed strengths instead of nine rotations, ten sizes and inner folds.
     progress : callable
     workers : int
         Processes.
     """
     reviews = movie_rationales.load()
     corpus = prepare(reviews)
-    rotations, sizes = (ROTATIONS[:8:4], (20, 200, 400)) if quick else (ROTATIONS, SIZES)
-    ablated = [size for size in _ABLATION_SIZES if size in sizes]
+    rotations, sizes = (ROTATIONS[:1], (20, 200, 400, 800, 1600)) if quick else (ROTATIONS, SIZES)
+    ablated = list(_ABLATION_SIZES[:1] if quick else _ABLATION_SIZES)
     n = len(rotations) + 2
     progress("rationales: learning curves", 0, n)
-    whole = rotations[:1] if quick else rotations  # those with ablation and asking
     kept = FinishedParts() if quick else FinishedParts.of("rationales", corpus.texts, corpus.labels, corpus.spans)
 
     def one(rotation: int) -> dict[str, Any]:
         fixed = _FIXED if quick else None
         found: dict[str, Any] = kept.get(
             f"rotation {rotation}",
-            lambda: _rotation(corpus, rotation, sizes, ablated, fixed, rotation in whole),
+            lambda: _rotation(corpus, rotation, sizes, ablated, fixed),
         )
         return found
 
@@ -89,16 +87,15 @@ def reproduce(*, quick: bool, progress: Progress, workers: int = 1) -> list[Row]
         progress("rationales: learning curves", len(results), n)
     most = 400 if quick else 1600
     model = fit_most(corpus, _FIXED, size=most)
-    asked = results[: len(whole)]
-    rows = [*_curve_rows(corpus, rotations, sizes, results), *_ablation_rows(asked, ablated)]
+    rows = [*_curve_rows(corpus, rotations, sizes, results), *_ablation_rows(results, ablated)]
     rows += phi_table(corpus, _FIXED, size=200 if quick else 1000)
-    rows += likelihood_table(corpus, _FIXED, whole, size=200 if quick else 800)
+    rows += likelihood_table(corpus, _FIXED, rotations, size=200 if quick else 800)
     rows += style_table(corpus, reviews, model)
     progress("rationales: predicted highlights", n - 1, n)
     rows += eraser_table(corpus, reviews, model, size=most)
-    rows += predicted_rows([result["highlights"] for result in asked], [result["short"] for result in asked])
+    rows += predicted_rows([result["highlights"] for result in results], [result["short"] for result in results])
     rows += [
-        mean_row("ask", f"{name}@{count}", "accuracy", [result["ask"][name][count] for result in asked])
+        mean_row("ask", f"{name}@{count}", "accuracy", [result["ask"][name][count] for result in results])
         for name in ("ask", "random")
         for count in ASK_COUNTS
     ]
@@ -113,12 +110,9 @@ def _rotation(
     sizes: Sequence[int],
     ablated: Sequence[int],
     fixed: Mapping[str, Any] | None,
-    whole: bool,
 ) -> dict[str, Any]:
-    """Everything that belongs to one rotation of the folds, or its learning curves alone."""
+    """Everything that belongs to one rotation of the folds."""
     right = rotation_curve(corpus, rotation, sizes, fixed=fixed)
-    if not whole:
-        return {"right": right}
     highlighted = HIGHLIGHT_SIZES if fixed is None else HIGHLIGHT_SIZES[:1]  # the quick look takes the smallest
     return {
         "right": right,
