@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from accord import RationaleClassifier
+from accord.rationales.annotator_choice import measured
 from accord.rationales.features import read_tokens
 
 FILL = ["the", "of", "a", "film", "plot", "scene", "actor", "and", "with", "in", "on", "was", "is", "it", "that", "one"]
@@ -81,6 +82,17 @@ def test_reading_promises_nothing_where_classes_and_highlights_are_drawn_at_rand
         new = [" ".join(rng.choice(FILL, 12)) for _ in range(300)]
         losses.append(log_loss(fitted, new, np.repeat(["good", "bad"], 150)))
     assert np.mean(losses) < np.log(2) + 0.02
+
+
+def test_few_texts_that_are_all_right_cannot_show_that_scores_are_never_wrong():
+    def scale(n, **settings):
+        truth = np.arange(n) % 2
+        scores = np.where(truth, 1.0, -1.0)[:, None] * [-0.5, 0.5]
+        return measured(scores, np.ones(n), truth, np.log([0.5, 0.5]), 1, **settings).scale
+
+    assert scale(20, doubtful=True) < 0.9 * scale(20)
+    # Platt's targets: σ(s) = 11/12 for ten texts a class, but for the prior of log s
+    assert scale(20, doubtful=True) < np.log(11) < scale(2000, doubtful=True)
 
 
 @pytest.mark.parametrize(

@@ -213,28 +213,43 @@ class Measured(NamedTuple):
 
 
 def measured(
-    scores: FloatArray, n_words: FloatArray, truth: IntArray, log_prior: FloatArray, n_repeats: int
+    scores: FloatArray,
+    n_words: FloatArray,
+    truth: IntArray,
+    log_prior: FloatArray,
+    n_repeats: int,
+    *,
+    doubtful: bool = False,
 ) -> Measured:
-    """What scores (n, n_classes), without the prior of the classes, say of texts with so many words (n,)."""
+    """What scores (n, n_classes), without the prior of the classes, say of texts with so many words (n,).
+
+    With ``doubtful`` scale and drift are fitted as if one more text of each class, and one of the others, had the
+    scores of those of the class, as Platt's scaling does: few texts that are all right cannot show that scores are
+    never wrong.
+    """
     right = float((np.argmax(scores + log_prior, axis=1) == truth).mean())
     length = n_words / max(float(n_words.mean()), 1.0)
     n, own = len(truth) / n_repeats, np.eye(len(log_prior))[truth]
+    target = own
+    if doubtful:
+        doubt = (1.0 / (own.sum(axis=0) / n_repeats + 2.0))[truth][:, None]
+        target = own * (1.0 - doubt) + (1.0 - own) * doubt / (len(log_prior) - 1)
 
     def log_p(log_scale: float, drift: FloatArray) -> FloatArray:
         return log_normalise(np.exp(log_scale) * scores + length[:, None] * drift + log_prior)
 
     def loss(vector: FloatArray) -> tuple[float, FloatArray]:
         found = log_p(vector[0], vector[1:])
-        excess = (np.exp(found) - own) / n_repeats
+        excess = (np.exp(found) - target) / n_repeats
         by_scale = float((excess * scores).sum()) * np.exp(vector[0])
-        value = -float(found[own == 1].sum()) / n_repeats + 0.5 * float(vector @ vector)
+        value = -float((target * found).sum()) / n_repeats + 0.5 * float(vector @ vector)
         return value, vector + np.append(by_scale, length @ excess)
 
     # Standard normal priors on the logarithm of the scale and on the drift of a text of mean length.
     drift = minimise_lbfgs(loss, np.zeros(1 + len(log_prior)), tol=1e-3 * n, max_iter=50).weights[1:]
     # The mean of the posterior of log scale: few texts left out say less against small scales than against large ones,
     # so that it is below the best scale where there is little to go by.
-    losses = np.array([-float(log_p(one, drift)[own == 1].mean()) for one in _LOG_SCALES])
+    losses = np.array([-float((target * log_p(one, drift)).sum()) / len(truth) for one in _LOG_SCALES])
     log_posterior = -n * losses - 0.5 * _LOG_SCALES**2
     posterior = np.exp(log_posterior - log_posterior.max())
     mean = float(posterior @ _LOG_SCALES / posterior.sum())

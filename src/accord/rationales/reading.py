@@ -123,7 +123,7 @@ def learn_reading(
     for share in _SHARES if known else (0.0,):
         reading = Reading(share, unit)
         scores = reading.scores(plain, by_marks) + rest
-        tried[share] = reading, measured(scores, n_words, truth, log_prior, 1)
+        tried[share] = reading, measured(scores, n_words, truth, log_prior, 1, doubtful=True)
 
     def cost(share: float) -> float:
         return tried[share][1].log_loss + _DISTANCE / len(truth) * ((share - _MIDDLE) / _SHARES[1]) ** 2
