@@ -73,8 +73,13 @@ def draw(train, test, *, highlights):
     found = measures("prior", np.tile(share, (len(truth), 1)), truth)
     found |= measures("tf-idf", simple(texts, labels).predict_proba(new), truth)
     found |= measures("no highlights", RationaleClassifier().fit(texts, labels).predict_proba(new), truth)
-    model = RationaleClassifier(lexicon=highlights).fit(texts, labels, rationales=spans)
+    alike = RationaleClassifier(reading="words").fit(texts, labels, rationales=spans)
+    found |= measures("all words alike", alike.predict_proba(new), truth)
+    model = RationaleClassifier().fit(texts, labels, rationales=spans)
     found |= measures("rationales", model.predict_proba(new), truth)
+    for other in ("prior", "tf-idf", "no highlights", "all words alike"):
+        for what in ("accuracy", "log loss"):
+            found[f"rationales - {other}, {what}"] = found[f"rationales {what}"] - found[f"{other} {what}"]
     if highlights:
         predicted = model.predict_rationales(new, truth)
         tags = np.concatenate(
@@ -93,7 +98,7 @@ def report(title, draws):
     for name in draws[0]:
         values = np.array([one[name] for one in draws])
         half = 1.96 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-        print(f"  {name:28s} {values.mean():8.3f} ± {half:.3f}", flush=True)
+        print(f"  {name:38s} {values.mean():8.3f} ± {half:.3f}", flush=True)
 
 
 def main(n_draws, first, sizes, n_test=N_TEST):

@@ -32,7 +32,7 @@ def without_judgements(project):
     return Project(project.kind, project.item_table, project.judgement_table.slice(0, 0), project.link_table)
 
 
-def labels_right(tested, groups, settings=None):
+def labels_right(tested, groups):
     """What scores a project of training groups: is each label of the tested project right, and the group of each."""
     judged = tested.frames()["judgements"]
     judged = judged[judged["kind"] == "label"]
@@ -40,7 +40,7 @@ def labels_right(tested, groups, settings=None):
 
     def score(project):
         task = task_of(project.kind)
-        found = task.predict(task.train(project, settings or {}, quiet), bare).set_index("item_id")
+        found = task.predict(task.train(project, {}, quiet), bare).set_index("item_id")
         right = found.loc[judged["item_id"], "label"].to_numpy(str) == judged["value"].to_numpy(str)
         return right.astype(float), pd.factorize(groups.loc[judged["item_id"]])[0]
 
@@ -76,7 +76,7 @@ def notes(rng):
     folds = corpus.reviews["folds"].to_numpy()
     train, tested = np.flatnonzero(folds < 9), rationales_project(corpus, np.flatnonzero(folds == 9))
     names = pd.Series(corpus.items.ids, index=corpus.items.ids)
-    score = labels_right(tested, names, {"lexicon": False})  # as in evaluate: highlights are not scored
+    score = labels_right(tested, names)
     return len(train), lambda rows: rationales_project(corpus, train[rows]), score, "accuracy"
 
 

@@ -1,6 +1,7 @@
 """An evaluation leaves out whole groups, says how sure it is, and finds what a project holds."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -152,3 +153,16 @@ def test_the_kind_need_not_be_named(named, tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "it came as aspects." in said
     assert ("this is a project of aspects, because" in said) == named.endswith(".csv")
+
+
+@pytest.mark.parametrize("name", ["cafe-threads", "cafe-statements", "cafe-notes", "cafe-reviews"])
+def test_the_model_that_is_judged_is_the_one_that_people_train(name, monkeypatch):
+    project = open_example(name)
+    task = task_of(project.kind)
+
+    def train(project, settings, progress):
+        raise InputError(f"trained with {settings}.")
+
+    monkeypatch.setattr("accord.workflows.left_out.task_of", lambda kind: replace(task, train=train))
+    with pytest.raises(InputError, match=r"trained with \{\}"):
+        evaluate(project, n_folds=2)

@@ -112,7 +112,6 @@ def _label_model(project: Project, cases: Cases, part: Fold, settings: Mapping[s
         test = replace(
             project, item_table=_kept(project.item_table, shown), judgement_table=project.judgement_table.slice(0, 0)
         )
-        settings = {"lexicon": False, **settings}  # it predicts highlights, which are not judged here
     else:
         test = train
     task = task_of(project.kind)
