@@ -165,8 +165,10 @@ def test_scores_of_cross_validation_include_the_links():
         bare = Links([], [])
         local = cross_val_score(model, counts, y, params={"links": bare}, cv=2).mean()
         assert joint > local + 0.03
-        search = GridSearchCV(model, {"coupling": [0.0, 1.0]}, cv=2).fit(counts, y, links=links)
-        assert search.best_params_ == {"coupling": 1.0}
+        # Words of neighbours help only where both fit and score are given the links.
+        grid = {"coupling": [0.0], "neighbour_words": ["own", "both"]}
+        search = GridSearchCV(model, grid, cv=2).fit(counts, y, links=links)
+        assert search.best_params_["neighbour_words"] == "both"
         line = make_pipeline(FunctionTransformer(), model)
         assert cross_val_score(line, counts, y, params={"links": links}, cv=2).mean() == pytest.approx(joint)
 
