@@ -168,3 +168,29 @@ def test_judges_that_tell_nothing_are_named():
 
 def test_families_of_several_judges_are_their_own():
     assert slope_sentence("judges", "family", 0.9, 0.4, 1.4).startswith("judges prefer texts of their own family")
+
+
+def test_a_file_of_a_judges_votes_that_was_written_twice_counts_once():
+    table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
+    judged, people = (table[(table["annotator_id"] == "judge-1") == kind] for kind in (True, False))
+    votes, (note,) = _without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
+    assert "is there 2 times" in note
+    counts = [part.groupby(["left", "right", "value"]).size() for part in (read(table).to_table(), votes.to_table())]
+    pd.testing.assert_series_equal(*counts)
+    once_more = pd.concat([people, judged, judged.head(60)])  # not all of it: these are votes of their own
+    assert _without_copies(read(once_more), {"judge-1": "a"})[1] == []
+
+
+def test_what_judges_see_in_a_text_is_their_slope_times_how_far_it_is_from_the_mean():
+    problem = judged_votes(n_items=12, n_people=60, n_judged=120)
+    ranker = fitted(problem, covariates=("meta.x",))
+    item = problem.votes.items.ids[int(np.argmax(problem.covariate))]
+    table = ranker.explain(item).set_index("annotator")
+    slope = ranker.slopes_.set_index("annotator")
+    apart = problem.covariate.max() - problem.covariate.mean()
+    assert set(table.index) == {"judge-1", "judge-2"}
+    for name in table.index:
+        assert table.loc[name, "effect"] == pytest.approx(apart * slope.loc[name, "slope"])
+        assert table.loc[name, "low"] < table.loc[name, "effect"] < table.loc[name, "high"]
+    with pytest.raises(InputError):
+        ranker.explain("nobody wrote this")

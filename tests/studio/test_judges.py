@@ -48,6 +48,9 @@ def test_judges_of_pairs_are_shown_with_their_biases_and_people_apart(studio):
     assert "people and judges" in page
     assert "180 answers of people and 900 of judges" in page
     assert "north-large prefers the longer text" in page
+    assert "Votes as most people" in page
+    assert "How steady judges are" in page
+    assert all(row["again_low"] <= row["same_again"] <= row["again_high"] for row in result["judges"]["steady"])
 
 
 def test_judges_of_labels_are_measured_and_people_are_asked_where_they_differ(studio):

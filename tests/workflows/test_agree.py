@@ -212,4 +212,7 @@ def test_a_judge_that_changes_with_time_is_seen_on_the_texts_that_people_answere
     # Newest last: t6 to t9 are still "yes" in the earlier half, and t0 to t3 in the later one.
     assert row["drift"] == pytest.approx(4 / 10 - 4 / 10, abs=1e-9)
     assert found.pairs[["first", "second", "n"]].to_numpy().tolist() == [["ann", "m-1", 20]]
+    at_once = {**columns, "created_at": ["2026-03-01"] * len(rows)}
+    (found,) = agree_judges(with_judges(project("links", ["x"] * 20, **at_once), "m-1"))
+    assert np.isnan(found.judges["drift"][0])  # all came in one moment
     assert agree_judges(replace(own, annotator_table=own.annotator_table.slice(0, 0))) == []

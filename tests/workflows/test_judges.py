@@ -17,7 +17,11 @@ from accord.store.database import open_database
 from accord.store.projects import get_project
 from accord.workflows.collecting.judges import judge_summary
 from accord.workflows.exchange import project_of, store_project
+from accord.workflows.export import export
+from accord.workflows.import_ import import_files
 from accord.workflows.kinds import task_of
+from accord.workflows.personal import personal
+from accord.workflows.projects import open_project
 from accord.workflows.rank import control, rank
 from accord.workflows.report import ranking_report
 from synthetic.judges import judged_votes
@@ -118,3 +122,47 @@ def test_the_command_says_who_prefers_what(project, tmp_path, capsys):
     assert main(["rank", folder, "--person", "nobody"]) == 2
     assert "no vote of 'nobody'" in capsys.readouterr().err
     assert main(["rank", folder, "--personal", "--method", "model"]) == 2
+
+
+def test_names_of_annotators_in_another_case_are_taken_for_those_of_the_votes(tmp_path, capsys):
+    (tmp_path / "votes.csv").write_text("left,right,winner,annotator_id\na,b,a,ada\na,b,b,m-1\na,b,b,bo\na,b,b,BO\n")
+    (tmp_path / "who.csv").write_text("annotator_id,kind\nM-1,judge\nBo,judge\n")
+    arguments = [str(tmp_path / "votes.csv"), "--annotators", str(tmp_path / "who.csv"), "--out", str(tmp_path / "p")]
+    assert main(["import", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert "'M-1' of the annotators is 'm-1' of the judgements" in said
+    assert "gave no judgement are kept: Bo" in said  # it may be either of two
+    assert set(open_project(tmp_path / "p").judges()["annotator_id"]) == {"m-1", "Bo"}
+
+
+def test_judges_have_no_personal_preferences(project):
+    voters = project.comparisons().annotators
+    everybody = annotator_table({"annotator_id": list(voters), "kind": ["judge"] * len(voters)})
+    with pytest.raises(InputError, match="all of these votes are of judges"):
+        personal(replace(project, annotator_table=everybody), progress=quiet)
+
+
+def test_judges_stay_judges_in_a_table_of_battles_and_do_not_decide_how_sure_it_is(tmp_path):
+    (tmp_path / "votes.csv").write_text(
+        "left,right,winner,annotator_id\na,b,a,ada\n" + "a,b,b,m-1\n" * 8 + "a,c,a,m-1\na,c,c,m-1\na,c,a,m-1\n"
+    )
+    (tmp_path / "annotators.csv").write_text("annotator_id,kind,family\nm-1,judge,m\n")
+    import_files([tmp_path / "votes.csv", tmp_path / "annotators.csv"], tmp_path / "p")
+    export(open_project(tmp_path / "p"), tmp_path / "out", form="arena")
+    battles = [json.loads(line) for line in (tmp_path / "out" / "battles.jsonl").read_text().splitlines()]
+    assert battles[0]["confidence"] == pytest.approx(2 / 3)  # one person of one
+    assert battles[1]["confidence"] == pytest.approx(1 / 3)
+    assert battles[-1]["confidence"] == pytest.approx(3 / 5)  # two of three judges, where no person voted
+    import_files([tmp_path / "out" / "battles.jsonl"], tmp_path / "again")
+    again = open_project(tmp_path / "again").judges()
+    assert again[["annotator_id", "family"]].to_numpy().tolist() == [["m-1", "m"]]
+
+
+def test_explaining_a_text_says_what_judges_like_of_it(tmp_path, capsys):
+    model = tmp_path / "model.accord"
+    assert main(["train", "pairs", "example:answers", "--model", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["explain", str(model), "example:answers", "--item", "h01", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["annotator"] for row in found["judges"]} == {"north-large", "south-mini"}
+    assert {"covariate", "effect", "low", "high"} <= set(found["judges"][0])

@@ -35,6 +35,7 @@ def explain(
 ) -> None:
     """Say why a model judges a text as it does."""
     from accord.store.models import load_model
+    from accord.workflows.collecting.judges import judge_reasons
     from accord.workflows.explain import explain as run
     from accord.workflows.explain import named_text
 
@@ -42,9 +43,10 @@ def explain(
     opened = opened_project(project, saved.kind, cure=OTHER_MODEL)
     named, item = shortened(item, _TITLE), named_text(opened, item)
     table = run(saved, opened, item)
-    label = table.attrs.get("label")
+    label, of_judges = table.attrs.get("label"), judge_reasons(opened, item)
     if json:
-        print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table)})
+        beside = {} if of_judges is None else {"judges": records(of_judges)}
+        print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table), **beside})
     else:
         print_table(
             table.head(_MOST_REASONS), title=f"Why {named} is judged {'so' if label is None else repr(str(label))}"
@@ -52,3 +54,9 @@ def explain(
         typer.echo(_EFFECTS.get(saved.kind, _EFFECT))
         if len(table) > _MOST_REASONS:
             typer.echo(f"Not shown: {len(table) - _MOST_REASONS:,} weaker reasons. See all with --json.")
+        if of_judges is not None and len(of_judges):
+            print_table(
+                of_judges.head(_MOST_REASONS).rename(columns={"annotator": "judge", "covariate": "because of"}),
+                title="What judges like or dislike of it, beyond the mean text, with 90 % intervals",
+            )
+            typer.echo("The model learns from people alone; these effects of judges are not in its reasons.")

@@ -86,6 +86,7 @@ def rank(
             )
         _personal(opened, person, parse_settings(settings or []), json)
         return
+    beside = None if control is None else run_control(opened, [name.strip() for name in control.split(",")])
     with progress_bars(hidden=json) as progress:
         rankings = run(
             opened,
@@ -97,7 +98,6 @@ def rank(
             progress=progress,
         )
     state = rankings[0].stability
-    beside = None if control is None else run_control(opened, [name.strip() for name in control.split(",")])
     if report is not None:
         title = f"Ranking of {Path(name.removeprefix('example:')).stem}"
         write_report(ranking_report(opened, rankings, title=title), report)

@@ -144,7 +144,8 @@ def estimate_covered(unit: IntArray, answer: FloatArray, load: FloatArray, *, le
 
 def _require_enough(n: int) -> None:
     if n < FEWEST:
-        raise InputError(f"an estimate needs at least {FEWEST} answers of people; there are {n}. Ask for more.")
+        are = "is" if n == 1 else "are"
+        raise InputError(f"an estimate needs at least {FEWEST} answers of people; there {are} {n}. Ask for more.")
 
 
 def _before(values: FloatArray) -> FloatArray:

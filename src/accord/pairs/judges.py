@@ -22,7 +22,15 @@ from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_se
 from accord.pairs.anchored import AnchoredDraws, JudgedVotes, draw_anchored
 from accord.pairs.ranking import rank_columns
 from accord.pairs.stability import GroupState, Stability, stability
-from accord.pairs.style import COVARIATES, Covariates, covariates_of, known_covariates, told_apart
+from accord.pairs.style import (
+    COVARIATES,
+    Covariates,
+    author_families,
+    covariates_of,
+    known_covariates,
+    text_numbers,
+    told_apart,
+)
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["AnchoredRanker", "slope_sentence"]
@@ -275,6 +283,35 @@ class AnchoredRanker(BaseEstimator):
         )
         return table.sort_values("error", kind="stable", ignore_index=True)
 
+    def explain(self, item: str) -> pd.DataFrame:
+        """How much each judge likes a text for its covariates, beyond the mean text, with 90 % intervals.
+
+        Parameters
+        ----------
+        item : str
+            The id of a text.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator, covariate, effect, low, high``, the largest effects first. An effect is the judge's slope times
+            how far the text is from the mean of all texts; the position is not of a text and left out.
+        """
+        check_is_fitted(self, "draws_")
+        place = int(self.items_.positions([item], what="text")[0])
+        names = [name for name in self.covariates_ if name != "position"]
+        families = dict(zip(self._judges, self._families, strict=True))
+        rows = []
+        for row in self.slopes_.to_dict("records"):
+            who, name = str(row["annotator"]), str(row["covariate"])
+            if who in families and name in names:
+                numbers = _text_numbers(self.items_, name, families[who])
+                apart = float(numbers[place] - numbers.mean())
+                low, high = sorted((apart * float(row["low"]), apart * float(row["high"])))
+                rows.append((who, name, apart * float(row["slope"]), low, high))
+        table = pd.DataFrame(rows, columns=["annotator", "covariate", "effect", "low", "high"])
+        return table.sort_values("effect", key=lambda column: -column.abs(), kind="stable", ignore_index=True)
+
     # -- answers -------------------------------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -422,6 +459,14 @@ def slope_sentence(who: str, covariate: str, slope: float, low: float, high: flo
     return f"{who} {verb} {what}: {slope:+.2f} {unit} ({low:+.2f} to {high:+.2f})."
 
 
+def _text_numbers(items: Items, name: str, family: str) -> FloatArray:
+    """A covariate of every text as a judge of the family sees it, shape (n_items,)."""
+    if name != "family":
+        return text_numbers(items, name)
+    authors = author_families(items, {"": family})
+    return np.zeros(items.n_items) if authors is None else (authors == family).astype(np.float64)
+
+
 def _interval(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
     low, high = np.quantile(draws, (0.5 - 0.5 * _LEVEL, 0.5 + 0.5 * _LEVEL), axis=0)
     return low, high
@@ -466,7 +511,8 @@ def _without_copies(votes: Comparisons, families: Mapping[str, str]) -> tuple[Co
     """The votes without those that only repeat other votes of judges, and what was left out in words.
 
     Votes are taken to be independent given what a judge sees. A judge that gives the very answers of another adds
-    nothing, and neither does the same answer of a judge to the same question again if it never changes its mind.
+    nothing, and neither does the same answer of a judge to the same question again if it never changes its mind. Where
+    every vote of a judge is there twice, or k times, its rows were written k times.
     """
     if votes.annotators is None or votes.annotator is None or not families:
         return votes, []
@@ -489,6 +535,16 @@ def _without_copies(votes: Comparisons, families: Mapping[str, str]) -> tuple[Co
             notes.append(
                 f"{votes.annotators[who]} was asked {n:,} times again and always answered alike: each of its answers "
                 "counts once."
+            )
+    cells = frame.groupby(["who", "pair", "side", "value"])["row"].agg(list).reset_index()
+    for who in np.unique(cells["who"].to_numpy(np.int64)).tolist():
+        own = cells[cells["who"] == who]
+        k = int(np.gcd.reduce(own["row"].map(len).to_numpy()))
+        if k > 1 and len(own) >= _LEAST_ALIKE and not (repeats.loc[repeats["who"] == who, "nunique"] == 1).all():
+            dropped.append(np.concatenate([rows[: len(rows) - len(rows) // k] for rows in own["row"]]))
+            notes.append(
+                f"every vote of {votes.annotators[who]} is there {k} times, or a multiple of it, as if its rows were "
+                f"written {k} times: they count once."
             )
     said = frame.groupby(["who", "pair"], as_index=False)["value"].mean()
     answer = said.groupby(["pair", "value"]).ngroup().to_numpy()

@@ -18,7 +18,15 @@ from accord.data.pairs import Comparisons
 from accord.errors import InputError
 from accord.typing import FloatArray
 
-__all__ = ["COVARIATES", "Covariates", "covariates_of", "known_covariates", "text_numbers", "told_apart"]
+__all__ = [
+    "COVARIATES",
+    "Covariates",
+    "author_families",
+    "covariates_of",
+    "known_covariates",
+    "text_numbers",
+    "told_apart",
+]
 
 _LARGEST = 1e100  # whose square is a number
 
@@ -56,10 +64,12 @@ def text_numbers(items: Items, name: str) -> FloatArray:
         usable = np.abs(found) < _LARGEST  # False of NaN
         if not usable.all():
             row = int(np.argmin(usable))
+            missing = pd.isna(column[row])
             value = repr(column[row]) if isinstance(column[row], str) else str(column[row])
+            others = f", as of {int((~usable).sum()) - 1:,} others," if (~usable).sum() > 1 else ""
             raise InputError(
-                f"a covariate is a number of every text, below {_LARGEST:g}; {name} of {items.ids[row]!r} is "
-                f"{value}. Correct it."
+                f"a covariate is a number of every text, below {_LARGEST:g}; {name} of {items.ids[row]!r}{others} is "
+                f"{'missing' if missing else value}. {'Fill it in' if missing else 'Correct it'}, or leave {name} out."
             )
         return found
     if items.texts is None:
@@ -105,7 +115,7 @@ def known_covariates(votes: Comparisons, families: Mapping[str, str]) -> tuple[s
         able.append("position")
     if votes.items.texts is not None:
         able += ["length", "lists", "markdown"]
-    if families and _author_families(votes.items, families) is not None:
+    if families and author_families(votes.items, families) is not None:
         able.append("family")
     found = covariates_of(votes, able, families)
     return tuple(name for name, column in zip(found.names, found.values.T, strict=True) if np.any(column != 0.0))
@@ -148,7 +158,7 @@ def _column(votes: Comparisons, name: str, families: Mapping[str, str]) -> Float
             raise InputError("the position of a text is a covariate where votes say which was shown on the left.")
         return votes.shown.astype(np.float64)
     if name == "family":
-        authors = _author_families(votes.items, families)
+        authors = author_families(votes.items, families)
         if authors is None or votes.annotator is None or votes.annotators is None:
             raise InputError("own family is a covariate where texts have an author_id or meta.family of a judge.")
         own = np.array([families.get(voter, "") for voter in votes.annotators] + [""], dtype=object)[votes.annotator]
@@ -157,7 +167,7 @@ def _column(votes: Comparisons, name: str, families: Mapping[str, str]) -> Float
     return np.asarray(found[votes.left] - found[votes.right])
 
 
-def _author_families(items: Items, families: Mapping[str, str]) -> np.ndarray[tuple[int], np.dtype[np.object_]] | None:
+def author_families(items: Items, families: Mapping[str, str]) -> np.ndarray[tuple[int], np.dtype[np.object_]] | None:
     """The family that wrote each text, if that is known of some text."""
     known = set(families.values())
     for column in (items.meta.get("meta.family"), items.meta.get("family"), items.authors):

@@ -63,11 +63,12 @@ class JudgeAgreement:
     pairs: pd.DataFrame  # first, second, value, low, high, n
 
 
-def agree_judges(project: Project, *, random_state: int = 0) -> list[JudgeAgreement]:
+def agree_judges(project: Project, *, pairs: bool = True, random_state: int = 0) -> list[JudgeAgreement]:
     """Whether judges answer again as before, and late as early, beside people's answers; nothing without judges.
 
     The questions that people answered are the anchor items of drift: ``drift`` is by how much more often a judge
-    answers them as most people do in the later half of its answers to them than in the earlier half.
+    answers them as most people do in the later half of its answers to them than in the earlier half. Without ``pairs``
+    κ of each two is left out.
     """
     names = set(judge_names(project))
     table = answer_table(project) if names else pd.DataFrame(columns=["what", "who"])
@@ -83,12 +84,17 @@ def agree_judges(project: Project, *, random_state: int = 0) -> list[JudgeAgreem
         most = tally[tally == tally.groupby(level="question").transform("max")].index
         asked = own["question"].isin(people["question"])
         hits = pd.Series(pd.MultiIndex.from_frame(own[["question", "answer"]]).isin(most), index=own.index)
-        answers, everybody = _coded(last, _level(str(what)))
-        pairs = _named(pairwise_kappas(answers, random_state=random_state), everybody)
-        pairs = pairs[pairs["first"].isin(names) | pairs["second"].isin(names)]
         judges = _people(ordered[ordered["who"].isin(names)], own, hits.astype(float).where(asked))
-        found.append(JudgeAgreement(str(what), judges, pairs.reset_index(drop=True)))
+        kappas = _kappas(last, str(what), names, random_state) if pairs else pd.DataFrame()
+        found.append(JudgeAgreement(str(what), judges, kappas))
     return found
+
+
+def _kappas(last: pd.DataFrame, what: str, names: set[str], random_state: int) -> pd.DataFrame:
+    """Cohen's κ of each two of whom one is named."""
+    answers, everybody = _coded(last, _level(what))
+    table = _named(pairwise_kappas(answers, random_state=random_state), everybody)
+    return table[table["first"].isin(names) | table["second"].isin(names)].reset_index(drop=True)
 
 
 def answer_table(project: Project) -> pd.DataFrame:
@@ -181,7 +187,10 @@ def _people(ordered: pd.DataFrame, last: pd.DataFrame, agreed: "pd.Series[float]
         shared = agreed.loc[own.index].dropna()
         again = repeated[is_repeat & (ordered["who"] == who)]
         share = _share(shared)
-        known = (own["at"] != "").all()  # the order of a file is no time
+        at = own.loc[shared.index, "at"].to_numpy()
+        half = len(at) // 2
+        # The order of a file is no time, and neither is the one moment in which a file was read.
+        known = (at != "").all() and half > 0 and at[half - 1] != at[half]
         drift = _drift(shared) if known else (float("nan"),) * 3
         rows.append((who, len(own), *share, len(shared), *_share(again), len(again), *drift))
     names = ["annotator_id", "n_answers", "agreement", "low", "high", "n_shared"]

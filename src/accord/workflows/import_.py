@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -138,6 +139,7 @@ def _who(opened: Opened, annotators: str | Path | None) -> tuple[Path, pa.Table]
 
 def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Imported:
     """Write the table of annotators beside the others, and say what was read; judges of the files themselves stay."""
+    table, renamed = _as_written(table, imported.annotators)
     if imported.folder is not None:
         place = imported.folder / _ANNOTATORS
         if place.is_file():
@@ -146,7 +148,7 @@ def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Importe
             table = pa.concat_tables([table, read.filter(others)])
         pq.write_table(table, place, compression="zstd")
     judges = table.filter(pc.equal(table.column("kind"), "judge")).column("annotator_id").to_pylist()
-    assumed = dict(imported.assumed)
+    assumed = dict(imported.assumed) | dict.fromkeys(renamed, 1)
     strangers = set(table.column("annotator_id").to_pylist()) - imported.annotators
     if strangers:
         some = ", ".join(sorted(strangers)[:3])
@@ -155,6 +157,23 @@ def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Importe
         )
     files = (*imported.files, (str(path), "annotators", table.num_rows))
     return replace(imported, counts=_with_judges(imported, judges), assumed=assumed, files=files)
+
+
+def _as_written(table: pa.Table, judged: frozenset[str]) -> tuple[pa.Table, list[str]]:
+    """The table with names as the judgements write them where only the case of letters differs, and what changed."""
+    names = table.column("annotator_id").to_pylist()
+    free: dict[str, list[str]] = {}
+    for name in sorted(judged - set(names)):
+        free.setdefault(name.casefold(), []).append(name)
+    meant = {name: free.get(name.casefold(), []) for name in names if name not in judged}
+    # Two rows that mean the same name are told apart by nothing: then neither is taken for it.
+    often = Counter(found[0] for found in meant.values() if len(found) == 1)
+    known = {name: found[0] for name, found in meant.items() if len(found) == 1 and often[found[0]] == 1}
+    if not known:
+        return table, []
+    column = pa.array([known.get(name, name) for name in names], table.schema.field("annotator_id").type)
+    table = table.set_column(table.schema.get_field_index("annotator_id"), "annotator_id", column)
+    return table, [f"{name!r} of the annotators is {other!r} of the judgements" for name, other in known.items()]
 
 
 def _with_judges(imported: Imported, judges: Iterable[str]) -> dict[str, int]:

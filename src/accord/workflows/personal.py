@@ -63,6 +63,8 @@ def personal(
     table = votes.to_table()
     if "annotator_id" not in table:
         raise InputError("personal preferences need to know who gave each vote; these votes do not say it.")
+    if len(project.judges()) and set(table["annotator_id"]) <= set(project.judges()["annotator_id"]):
+        raise InputError("personal preferences are those of people; all of these votes are of judges. Ask some people.")
     if person is not None and person not in set(table["annotator_id"]):
         raise InputError(f"the person must have voted in this project; there is no vote of {person!r}.")
     progress("learning tastes", 0, 1)

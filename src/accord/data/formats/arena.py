@@ -28,7 +28,7 @@ _WINNERS = {
     "bothbad": ("0.5", "both_bad"),
 }
 _IDS = ("question_id", "conversation_id", "battle_id", "id")
-_READ = {*_COLUMNS, *_IDS, "judge", "judge_hash", "tstamp", "timestamp", "confidence"}
+_READ = {*_COLUMNS, *_IDS, "judge", "judge_hash", "judge_kind", "judge_family", "tstamp", "timestamp", "confidence"}
 _MODEL_IDS = ("item_id", "model", "model_name", "name", "id")  # of a table of the models beside that of the battles
 _MODEL_TEXTS = ("text", "description")
 
@@ -87,6 +87,9 @@ def _battle(buffer: Buffer, row: int, battle: dict[str, Any]) -> None:
         buffer.context.lost["the conversations of battles are not kept: models are the items"] += 1
     if battle.get("confidence") is not None:
         buffer.context.lost["how sure a battle is (confidence) is not kept: each is one vote"] += 1
+    judge = as_text(battle.get("judge")) or as_text(battle.get("judge_hash"))
+    if judge is not None and str(battle.get("judge_kind")).strip().lower() == "judge":
+        buffer.context.judges[judge] = {"family": as_text(battle.get("judge_family")) or judge, "model": None}
     buffer.judgement(
         row,
         "pair",
@@ -95,7 +98,7 @@ def _battle(buffer: Buffer, row: int, battle: dict[str, Any]) -> None:
         value=value,
         skip_reason=reason,
         judgement_id=next((battle[name] for name in _IDS if battle.get(name) is not None), None),
-        annotator_id=battle.get("judge") or battle.get("judge_hash"),
+        annotator_id=judge,
         created_at=battle.get("tstamp") or battle.get("timestamp"),
         shown_left_id=models[0],
     )
@@ -109,6 +112,8 @@ def _battles(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
     if any(row["text"] for row in plain_rows(project, "items")):
         lost["texts have no place in a table of battles"] += 1
     confidence = vote_confidence(project)
+    judges = project.judges()
+    families = dict(zip(judges["annotator_id"], judges["family"], strict=True))
     for row in plain_rows(project, "judgements"):
         if row["kind"] != "pair" or row["status"] not in (None, "done"):
             lost["only answered comparisons have a place in a table of battles"] += 1
@@ -120,6 +125,8 @@ def _battles(project: Project, lost: Counter[str]) -> Iterator[dict[str, Any]]:
             "model_b": row["other_id"],
             "winner": {1.0: "model_a", 0.0: "model_b"}.get(float(row["value"]), tie),
             "judge": row["annotator_id"],
+            "judge_kind": "judge" if row["annotator_id"] in families else None,
+            "judge_family": families.get(row["annotator_id"]),
             "tstamp": row["created_at"],
             "confidence": confidence(row),
         }

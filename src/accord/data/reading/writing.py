@@ -61,20 +61,25 @@ def judged_texts(project: Project) -> dict[str, Judged]:
 def vote_confidence(project: Project) -> Callable[[dict[str, Any]], float]:
     """How sure the votes on a pair are of one vote's answer: (n for it + 1)/(n + 2), a tie being half a vote for each.
 
-    It is what the votes say after a uniform prior; a vote that most others contradict is below one half.
+    It is what the votes say after a uniform prior; a vote that most others contradict is below one half. Where people
+    voted on the pair, judges do not count.
     """
-    counts: dict[tuple[str, str], float] = {}
+    judges = set(project.judges()["annotator_id"])
+    counts: dict[tuple[bool, str, str], float] = {}
     for row in answered(plain_rows(project, "judgements")):
         if row["kind"] == "pair":
             value, weight = float(row["value"]), 1.0 if row["weight"] is None else row["weight"]
+            kind = row["annotator_id"] in judges
             for pair, part in (
-                ((row["item_id"], row["other_id"]), value),
-                ((row["other_id"], row["item_id"]), 1 - value),
+                ((kind, row["item_id"], row["other_id"]), value),
+                ((kind, row["other_id"], row["item_id"]), 1 - value),
             ):
                 counts[pair] = counts.get(pair, 0.0) + weight * part
 
     def confidence(row: dict[str, Any]) -> float:
-        ahead, behind = counts[row["item_id"], row["other_id"]], counts[row["other_id"], row["item_id"]]
+        first, second = row["item_id"], row["other_id"]
+        kind = (False, first, second) not in counts
+        ahead, behind = counts[kind, first, second], counts[kind, second, first]
         p = (ahead + 1.0) / (ahead + behind + 2.0)
         return p if float(row["value"]) >= 0.5 else 1.0 - p
 

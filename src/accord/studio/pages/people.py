@@ -104,7 +104,21 @@ def _judges(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if not found:
         return None
     pairs = [
-        {**row, "share": _number(row["share"], row["share_low"], row["share_high"])} for row in found.get("pairs", [])
+        {
+            **row,
+            "share": _number(row["share"], row["share_low"], row["share_high"]),
+            "agreement": _percent(row.get("agreement"), row.get("low"), row.get("high"), row.get("n_shared") or 0),
+        }
+        for row in found.get("pairs", [])
+    ]
+    steady = [
+        {**row, "again": _percent(row["same_again"], row["again_low"], row["again_high"], row["n_again"]),
+         "drift": _number(row["drift"], row["drift_low"], row["drift_high"], signed=True)}
+        for row in found.get("steady", [])
+    ]  # fmt: skip
+    marks = [
+        {**row, "alpha": _number(row["agreement"], row["low"], row["high"]), "shares": _shares(row)}
+        for row in found.get("marks", [])
     ]
     tables = [
         {
@@ -124,7 +138,14 @@ def _judges(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
         }
         for table in found.get("tables", [])
     ]
-    return {**found, "pairs": pairs, "tables": tables}
+    return {**found, "pairs": pairs, "tables": tables, "steady": steady, "marks": marks}
+
+
+def _shares(row: Mapping[str, Any]) -> str:
+    """How much of a text a judge marks, and people."""
+    if row["marked"] is None:
+        return "–"
+    return f"{100 * row['marked']:.0f} %, people {100 * row['people_marked']:.0f} %"
 
 
 def _number(value: float | None, low: float | None, high: float | None, *, signed: bool = False) -> str:

@@ -11,9 +11,11 @@ from accord.data.project import Project
 from accord.data.tables import plain
 from accord.errors import InputError
 from accord.pairs.judges import AnchoredRanker, slope_sentence
-from accord.workflows.judged import doubtful, judge_names, judged
+from accord.workflows.agree import agree_judges
+from accord.workflows.agree_spans import judged_highlights
+from accord.workflows.judged import doubtful, judge_names, judged, judged_votes
 
-__all__ = ["judge_summary"]
+__all__ = ["judge_reasons", "judge_summary"]
 
 # Biases of judges of pairs are drawn anew with every refit, which has to stay quick.
 _MOST_VOTES, _DRAWS, _BURN_IN = 6_000, 400, 200
@@ -34,6 +36,14 @@ def judge_summary(project: Project) -> dict[str, Any] | None:
     found["doubtful"] = [] if project.kind == "pairs" else doubtful(project)
     if project.kind == "pairs":
         found |= _of_pairs(project, families)
+    found["steady"] = [
+        {"what": one.what, **row}
+        for one in agree_judges(project, pairs=False)
+        for row in _records(one.judges)
+        if row["n_again"] or row["drift"] is not None
+    ]
+    marks = judged_highlights(project, families)
+    found["marks"] = [] if marks is None else _records(marks)
     parts = judged(project)
     if parts:
         found["tables"] = [
@@ -57,20 +67,47 @@ def _of_pairs(project: Project, families: Mapping[str, str]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            ranker = AnchoredRanker(n_draws=_DRAWS, burn_in=_BURN_IN).fit(
-                *votes.xy(),
-                items=votes.items,
-                annotator=table["annotator_id"].to_numpy(),
-                judges=project.judges(),
-                sample_weight=table.get("weight"),
-                shown_left=table.get("shown_left_id"),
-            )
+            ranker = _fitted(project)
         except InputError as error:
             return {"notes": [str(error)]}
     slopes = [slope_sentence(*row) for row in ranker.slopes_.itertuples(index=False, name=None)]
     notes = [str(warning.message) for warning in caught]
     unsure = _doubtful_pairs(ranker, table, set(families))
-    return {"pairs": _records(ranker.judges_), "slopes": slopes, "notes": notes, "doubtful": unsure}
+    beside = judged_votes(project)
+    agreed = {} if beside is None else {row["annotator"]: row for row in _records(beside)}
+    names = ("agreement", "low", "high", "n_shared")
+    judges = [
+        {**row, **{name: agreed.get(row["annotator"], {}).get(name) for name in names}}
+        for row in _records(ranker.judges_)
+    ]
+    return {"pairs": judges, "slopes": slopes, "notes": notes, "doubtful": unsure}
+
+
+def _fitted(project: Project) -> AnchoredRanker:
+    votes = project.comparisons()
+    table = votes.to_table()
+    return AnchoredRanker(n_draws=_DRAWS, burn_in=_BURN_IN).fit(
+        *votes.xy(),
+        items=votes.items,
+        annotator=table["annotator_id"].to_numpy(),
+        judges=project.judges(),
+        sample_weight=table.get("weight"),
+        shown_left=table.get("shown_left_id"),
+    )
+
+
+def judge_reasons(project: Project, item: str) -> pd.DataFrame | None:
+    """What of a text judges like or dislike beside what people see; None without votes of judges, or of too many.
+
+    ``annotator, covariate, effect, low, high``; see :meth:`~accord.pairs.judges.AnchoredRanker.explain`.
+    """
+    if project.kind != "pairs" or project.counts["judgements"] > _MOST_VOTES:
+        return None
+    if not project.answered()["annotator_id"].isin(judge_names(project)).any():
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _fitted(project).explain(item)
 
 
 def _doubtful_pairs(ranker: AnchoredRanker, table: pd.DataFrame, judges: set[str]) -> list[tuple[str, ...]]:
