@@ -111,6 +111,19 @@ def test_the_model_notes_parts_without_votes_between_them_once_and_only_where_th
     assert not any("separate parts" in note for each in grouped for note in each.notes)
 
 
+def test_a_text_that_nobody_voted_on_is_noted_where_a_model_ranks_it():
+    votes = {"kind": ["pair"] * 2, "item_id": ["a", "b"], "other_id": ["b", "c"], "value": ["1", "1"]}
+    items = {"item_id": list("abcd"), "text": ["a long text", "some text", "text", "a new text"]}
+    project = Project("pairs", with_schema(items, ITEMS), with_schema(votes, JUDGEMENTS))
+    (found,) = rank(project, progress=quiet)
+    assert found.table.set_index("item_id").loc["d", "n_votes"] == 0
+    assert [note for note in found.notes if "no votes" in note] == [
+        "1 text has no votes: its place is predicted from words, by the votes on the other texts"
+    ]
+    (known,) = rank(project_of([("a", "b", "1"), ("b", "c", "1")]), progress=quiet)
+    assert not any("no votes" in note for note in known.notes)
+
+
 def test_only_rankings_of_several_questions_speak_of_one_question():
     state = {"settled": 0.5}
     assert "of one question" not in stability_sentences(state, 1)[0]

@@ -154,11 +154,14 @@ def rank(
         warnings.simplefilter("always")
         tables, state, learnt = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return [
+    rankings = []
+    for name, rows in _groups(votes).items():
         # Bradley–Terry says by itself which texts no vote joins.
-        _part(votes, name, rows, tables[name], learnt, notes + _apart(votes, rows) * (method != "bradley_terry"), state)
-        for name, rows in _groups(votes).items()
-    ]
+        careful = () if method == "bradley_terry" else _apart(votes, rows)
+        if method == "model" and not project.marks():
+            careful += _never_voted_on(votes, tables[name])
+        rankings.append(_part(votes, name, rows, tables[name], learnt, notes + careful, state))
+    return rankings
 
 
 def _has_judges(project: Project, votes: Comparisons) -> bool:
@@ -388,6 +391,15 @@ def _groups(votes: Comparisons) -> dict[str | None, np.ndarray[Any, Any]]:
 def _items_of(votes: Comparisons, group: str | None) -> Items:
     items = votes.items
     return items if group is None or items.groups is None else items.subset(items.groups == group)
+
+
+def _never_voted_on(votes: Comparisons, table: pd.DataFrame) -> tuple[str, ...]:
+    """A note where some texts have a place only because they are like others."""
+    n_new = int((table["n_votes"] == 0).sum())
+    if not n_new or votes.items.texts is None:
+        return ()
+    who, place = ("1 text has", "its place is") if n_new == 1 else (f"{n_new:,} texts have", "their places are")
+    return (f"{who} no votes: {place} predicted from words, by the votes on the other texts",)
 
 
 def _apart(votes: Comparisons, rows: np.ndarray[Any, Any]) -> tuple[str, ...]:
