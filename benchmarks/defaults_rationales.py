@@ -102,7 +102,8 @@ def report(title, draws):
 
 
 def main(n_draws, first, sizes, n_test=N_TEST):
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    for category in (ConvergenceWarning, FutureWarning):
+        warnings.simplefilter("ignore", category)
     frame = load()
     rows = np.flatnonzero(frame["folds"] >= 3)
     for size in sizes:
@@ -116,7 +117,7 @@ def main(n_draws, first, sizes, n_test=N_TEST):
             else:
                 every = [example(frame.iloc[i]) for i in order[: int(size) + n_test]]
                 draws.append(draw(every[: int(size)], every[int(size) :], highlights=False))
-            if len(draws) == 1 or len(draws) % 5 == 0:
+            if len(draws) in (1, n_draws) or len(draws) % 5 == 0:
                 report(f"{size}", draws)
 
 

@@ -3,6 +3,7 @@
     python benchmarks/run.py                      every benchmark, three runs each
     python benchmarks/run.py engines --runs 1     some of them
     python benchmarks/run.py pairs --runs 1 --add one more run of it, beside those that are stored
+    python benchmarks/run.py pairs --only TEXT    the rows with this in their name and peer, where it takes only=
     python benchmarks/run.py --peers              with peers that get an environment of their own (torch, JAX, igraph)
     python benchmarks/run.py --page               only write the page again
 
@@ -57,12 +58,15 @@ def benchmarks() -> list[str]:
     return found
 
 
-def measure(name: str, *, peers: bool) -> list[dict]:
+def measure(name: str, *, peers: bool, only: str = "") -> list[dict]:
     """The rows of one run, in this process."""
     sys.path.insert(0, str(FOLDER))
     module = import_module(name)
-    takes_peers = "peers" in module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
-    rows = module.run(peers=True) if peers and takes_peers else module.run()
+    taken = module.run.__code__.co_varnames[: module.run.__code__.co_argcount]
+    if only and "only" not in taken:
+        raise SystemExit(f"{name} has no rows to choose from; leave --only out.")
+    wanted = {"peers": True} if peers and "peers" in taken else {}
+    rows = module.run(**wanted, **({"only": only} if only else {}))
     return [{column: _plain(row[column]) for column in COLUMNS} for row in rows]
 
 
@@ -123,6 +127,13 @@ def with_peers_apart(rows: list[dict], before: list[dict]) -> list[dict]:
     ]
 
 
+def with_others(rows: list[dict], before: list[dict]) -> list[dict]:
+    """Rows, and in their places those of the same benchmark that were measured before and not now."""
+    now = {(row["name"], row["peer"]): row for row in rows}
+    kept = [now.pop((row["name"], row["peer"]), row) for row in before]
+    return [*kept, *now.values()]
+
+
 def replaced(results: list[dict], name: str, rows: list[dict]) -> list[dict]:
     """The results with these rows of one benchmark instead of those it had, benchmarks in the order of their names."""
     rows = [{"benchmark": name} | row for row in rows]
@@ -157,21 +168,25 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="benchmarks; by default all of them")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--add", action="store_true", help="keep the runs that are stored, and add to them")
+    parser.add_argument("--only", metavar="TEXT", default="", help="rows with this in their name and peer")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--page", action="store_true", help="only write the page")
     parser.add_argument("--rows", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rows:
-        Path(options.rows).write_text(json.dumps(measure(options.names[0], peers=options.peers)), encoding="utf-8")
+        found = measure(options.names[0], peers=options.peers, only=options.only)
+        Path(options.rows).write_text(json.dumps(found), encoding="utf-8")
         return 0
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else []
     failed = []
     for name in [] if options.page else options.names or benchmarks():
         before = [row for row in results if row["benchmark"] == name]
-        runs = stored_runs(before) if options.add else []
+        same = [row for row in before if options.only in f"{row['name']} {row['peer']}"]
+        runs = stored_runs(same) if options.add else []
         for _ in range(options.runs):
             part = FOLDER / f".{name}.json"
             command = [sys.executable, __file__, name, "--rows", str(part), *(["--peers"] if options.peers else [])]
+            command += ["--only", options.only] if options.only else []
             if subprocess.run(command, check=False).returncode != 0:
                 failed.append(name)
                 break
@@ -180,7 +195,8 @@ def main() -> int:
             where = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), **machine()}
             loads = [where["load"], *(row.get("load") for row in before if options.add)]
             where["load"] = max((load for load in loads if load is not None), default=None)  # the busiest run
-            rows = with_peers_apart([row | where for row in joined(runs)], before)
+            rows = [row | where for row in joined(runs)]
+            rows = with_others(rows, before) if options.only else with_peers_apart(rows, before)
             results = replaced(results, name, rows)
             text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
             RESULTS.write_text(text + "\n", encoding="utf-8")

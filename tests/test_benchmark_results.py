@@ -67,6 +67,17 @@ def test_peers_that_are_measured_again_are_not_kept_twice():
     assert found["peer_s"] == 5.0
 
 
+def test_a_run_of_some_rows_keeps_the_others_where_they_were():
+    before = [one | EARLIER for one in run.joined([[row(), row("BoTorch", 1.0, 30.0), row("none", 1.0, None)]])]
+    found = run.with_others([row("BoTorch", 1.0, 20.0), row("GPyTorch")], before)
+    assert [(one["peer"], one["peer_s"]) for one in found] == [
+        ("choix", 2.0),
+        ("BoTorch", 20.0),
+        ("none", None),
+        ("GPyTorch", 2.0),
+    ]
+
+
 def test_the_rows_of_one_benchmark_are_replaced_and_the_others_stay():
     before = [row(name=name) | {"benchmark": name} for name in ("aspects", "links", "threads")]
     after = run.replaced(before, "links", [row(ours=9.0), row("none", 9.0, None)])

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
@@ -14,7 +15,7 @@ from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, Project, with_schema
 from accord.errors import InputError
 from accord.workflows.projects import EXAMPLES, open_example, open_project
-from accord.workflows.rank import rank, stability_sentences
+from accord.workflows.rank import Learnt, rank, stability_sentences
 from accord.workflows.report import project_report, ranking_report
 from synthetic.tastes import taste_votes
 
@@ -111,10 +112,59 @@ def test_the_model_notes_parts_without_votes_between_them_once_and_only_where_th
     assert not any("separate parts" in note for each in grouped for note in each.notes)
 
 
+def test_a_text_that_nobody_voted_on_is_noted_where_a_model_ranks_it():
+    votes = {"kind": ["pair"] * 2, "item_id": ["a", "b"], "other_id": ["b", "c"], "value": ["1", "1"]}
+    items = {"item_id": list("abcd"), "text": ["a long text", "some text", "text", "a new text"]}
+    project = Project("pairs", with_schema(items, ITEMS), with_schema(votes, JUDGEMENTS))
+    (found,) = rank(project, progress=quiet)
+    assert found.table.set_index("item_id").loc["d", "n_votes"] == 0
+    assert [note for note in found.notes if "no votes" in note] == [
+        "1 text has no votes: its place is predicted from words, by the votes on the other texts"
+    ]
+    (known,) = rank(project_of([("a", "b", "1"), ("b", "c", "1")]), progress=quiet)
+    assert not any("no votes" in note for note in known.notes)
+
+
 def test_only_rankings_of_several_questions_speak_of_one_question():
     state = {"settled": 0.5}
     assert "of one question" not in stability_sentences(state, 1)[0]
     assert "of one question" in stability_sentences(state, 2)[0]
+
+
+def test_sentences_claim_neither_certainty_nor_what_rounding_made():
+    def said(**state):
+        return " ".join(stability_sentences({"votes_left": 10.0, **state}, 1))
+
+    assert "The order of no two texts is settled" in said(settled=0.0)
+    assert "The order of all pairs of texts is settled" in said(settled=1.0)
+    assert "The order of >99 % of all pairs" in said(settled=0.999)
+    assert "is >99 %; 95 % is wanted. That is reached" in said(settled=0.5, p_top=1.0, sure=0.95, reached=True)
+    assert "is 94.8 %; 95 % is wanted. More votes" in said(settled=0.5, p_top=0.9489, sure=0.95, reached=False)
+    assert "is 99.1 %; 99.5 % is wanted. More votes" in said(settled=0.5, p_top=0.9912, sure=0.995, reached=False)
+    assert "is <1 %; 95 % is wanted" in said(settled=0.5, p_top=0.0, sure=0.95, reached=False)
+
+
+def test_voters_who_seem_to_answer_at_random_are_named():
+    def people(errors):
+        return pd.DataFrame(
+            {
+                "annotator": [f"p{k}" for k in range(len(errors))],
+                "n_votes": 20,
+                "error": errors,
+                "low": 0.1,
+                "high": 1.0,
+            }
+        )
+
+    assert Learnt().careless == []
+    assert Learnt(people([0.0, 0.4])).careless == ["No voter seems to answer at random more often than not."]
+    (one,) = Learnt(people([0.0, 0.9])).careless
+    assert one.startswith("One voter seems to answer at random more often than not, and counts less: p1 (90 % of 20 ")
+    assert "90 % interval 10 to 100 %" in one
+    (many,) = Learnt(people([0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 0.2])).careless
+    assert many.startswith("6 voters seem")
+    assert many.index("p5 (>99 %") < many.index("p4 (95 %")
+    assert many.endswith(", and 1 more.")
 
 
 def test_what_cannot_be_ranked_is_refused():

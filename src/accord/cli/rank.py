@@ -196,11 +196,13 @@ def _print(ranking: "Ranking") -> None:
     from rich.text import Text
 
     from accord.data.reading.rows import is_made
+    from accord.workflows.rank import percent
 
     own = "n_people" in ranking.table  # where judges vote too
     n_people = int(ranking.table["n_people"].sum()) // 2 if own else 0  # a vote is of two texts
     of_people = f", {n_people:,} of them by people" if own else ""
-    title = f"{ranking.group or 'ranking'}: {len(ranking.table)} texts, {ranking.n_votes:,} votes{of_people}"
+    votes = f"{ranking.n_votes:,} vote{'' if ranking.n_votes == 1 else 's'}{of_people}"
+    title = f"{ranking.group or 'ranking'}: {len(ranking.table):,} texts, {votes}"
     table = Table(title=title, title_justify="left", header_style="bold")
     for name in ("rank", "tier", "score", "90 % interval", "ranks", "wins", "best", "votes", *(["people's"] * own)):
         table.add_column(name, justify="right", no_wrap=True)
@@ -220,7 +222,7 @@ def _print(ranking: "Ranking") -> None:
             f"{row['low']:+.2f} … {row['high']:+.2f}",
             _range(row["rank_low"], row["rank_high"]),
             f"{row['wins']:.0f} %",
-            f"{100 * row['p_best']:.0f} %",
+            percent(row["p_best"]),
             str(row["n_votes"]),
             *([str(row["n_people"])] if own else []),
             Text(shortened(said, room)),
@@ -234,7 +236,7 @@ def _print_judges(learnt: "Learnt") -> None:
     if len(learnt.judges):
         title = "Judges: the share of people's preference that each sees, and how far else it deviates on single texts"
         print_table(learnt.judges, title=title)
-    for sentence in learnt.sentences:
+    for sentence in (*learnt.careless, *learnt.sentences):
         typer.echo(sentence)
 
 

@@ -33,11 +33,14 @@ __all__ = [
     "best_comments",
     "control",
     "parse_top",
+    "percent",
     "rank",
     "stability_sentences",
 ]
 
 METHODS = ("auto", "model", "bradley_terry", "judges")
+# Most voters that a sentence names.
+_MOST_NAMED = 5
 # Labels that mean that a comment is a good one, in small letters.
 _GOOD = ("good", "accepted", "helpful", "useful", "best", "yes", "relevant", "positive", "pos", "correct", "true", "1")
 # Voters with enough votes whose rate of random answers is high, and from how many of them, and which share, it is said.
@@ -51,6 +54,24 @@ class Learnt:
     people: pd.DataFrame | None = None  # annotator, n_votes, error, low, high
     judges: pd.DataFrame = field(default_factory=pd.DataFrame)  # annotator, family, n_votes, share, … deviation
     slopes: pd.DataFrame = field(default_factory=pd.DataFrame)  # annotator, covariate, slope, low, high
+
+    @property
+    def careless(self) -> list[str]:
+        """Who seems to answer at random more often than not, in a sentence; none where that was not learnt."""
+        if self.people is None or "error" not in self.people:
+            return []
+        some = self.people[self.people["error"] > 0.5].sort_values("error", ascending=False)
+        if some.empty:
+            return ["No voter seems to answer at random more often than not."]
+        named = [
+            f"{row['annotator']} ({percent(row['error'])} of {row['n_votes']:.0f} votes, "
+            f"90 % interval {100 * row['low']:.0f} to {100 * row['high']:.0f} %)"
+            for row in some.head(_MOST_NAMED).to_dict("records")
+        ]
+        more = f", and {len(some) - _MOST_NAMED:,} more" if len(some) > _MOST_NAMED else ""
+        one = len(some) == 1
+        who, count = ("One voter seems", "counts") if one else (f"{len(some):,} voters seem", "count")
+        return [f"{who} to answer at random more often than not, and {count} less: {', '.join(named)}{more}."]
 
     @property
     def sentences(self) -> list[str]:
@@ -135,11 +156,14 @@ def rank(
         warnings.simplefilter("always")
         tables, state, learnt = _ranked(project, votes, method, settings or {}, anchor, top, sure, progress)
     notes = (*dict.fromkeys(str(warning.message) for warning in caught), *_contrary(learnt))
-    return [
+    rankings = []
+    for name, rows in _groups(votes).items():
         # Bradley–Terry says by itself which texts no vote joins.
-        _part(votes, name, rows, tables[name], learnt, notes + _apart(votes, rows) * (method != "bradley_terry"), state)
-        for name, rows in _groups(votes).items()
-    ]
+        careful = () if method == "bradley_terry" else _apart(votes, rows)
+        if method == "model" and not project.marks():
+            careful += _never_voted_on(votes, tables[name])
+        rankings.append(_part(votes, name, rows, tables[name], learnt, notes + careful, state))
+    return rankings
 
 
 def _has_judges(project: Project, votes: Comparisons) -> bool:
@@ -319,26 +343,36 @@ def parse_top(text: str) -> int:
     return int(number)
 
 
+def percent(p: float) -> str:
+    """A probability that is not known to be 0 or 1."""
+    return "<1 %" if p < 0.01 else ">99 %" if p > 0.99 else f"{100 * p:.0f} %"
+
+
 def stability_sentences(state: Stability | Mapping[str, Any], n_questions: int) -> list[str]:
     """How settled the rankings of so many questions are, in sentences; figures that are not known are left out."""
     figures = asdict(state) if isinstance(state, Stability) else dict(state)
     if figures.get("settled") is None:
         return []
-    settled, top = 100 * figures["settled"], int(figures.get("top") or 1)
+    settled, top = float(figures["settled"]), int(figures.get("top") or 1)
     among = " of one question" if n_questions > 1 else ""
-    sentences = [
-        f"The order of {settled:.0f} % of all pairs of texts{among} is settled: each of these orders is right "
-        "with a probability of at least 9 in 10."
-    ]
+    right = "right with a probability of at least 9 in 10"
+    if settled <= 0.0:
+        sentences = [f"The order of no two texts{among} is settled: of no pair is one of the two orders {right}."]
+    else:
+        share = "all" if settled >= 1.0 else f"{percent(settled)} of all"
+        sentences = [f"The order of {share} pairs of texts{among} is settled: each of these orders is {right}."]
     if figures.get("p_top") is None:
         return sentences
     who = "the first text is the best" if top == 1 else f"the first {top} texts are the best {top}"
     how_many = "both" if n_questions == 2 else f"all {n_questions:,}"
     where = "" if n_questions < 2 else f" in {how_many} questions at once"
-    sure = 100 * float(figures.get("sure") or 0.95)
-    sentences.append(f"The probability that {who}{where} is {100 * figures['p_top']:.0f} %; {sure:.0f} % is wanted.")
+    sure, p_top, reached = float(figures.get("sure") or 0.95), float(figures["p_top"]), bool(figures.get("reached"))
+    found, wanted = percent(p_top), f"{100 * sure:.3g} %"
+    if not reached and (p_top > 0.99 or found == wanted):  # rounding must not say that it is reached
+        found = f"{np.floor(1000 * p_top) / 10:.1f} %"
+    sentences.append(f"The probability that {who}{where} is {found}; {wanted} is wanted.")
     left = figures.get("votes_left")
-    if figures.get("reached"):
+    if reached:
         sentences.append("That is reached: asking may stop.")
     elif left is None or not np.isfinite(left):
         sentences.append("Some texts may be too close for any sensible number of votes to tell them apart.")
@@ -359,6 +393,15 @@ def _groups(votes: Comparisons) -> dict[str | None, np.ndarray[Any, Any]]:
 def _items_of(votes: Comparisons, group: str | None) -> Items:
     items = votes.items
     return items if group is None or items.groups is None else items.subset(items.groups == group)
+
+
+def _never_voted_on(votes: Comparisons, table: pd.DataFrame) -> tuple[str, ...]:
+    """A note where some texts have a place only because they are like others."""
+    n_new = int((table["n_votes"] == 0).sum())
+    if not n_new or votes.items.texts is None:
+        return ()
+    who, place = ("1 text has", "its place is") if n_new == 1 else (f"{n_new:,} texts have", "their places are")
+    return (f"{who} no votes: {place} predicted from words, by the votes on the other texts",)
 
 
 def _apart(votes: Comparisons, rows: np.ndarray[Any, Any]) -> tuple[str, ...]:

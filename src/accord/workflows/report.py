@@ -13,7 +13,7 @@ from accord.data.reading.rows import is_made
 from accord.data.replacing import check_place, replacing
 from accord.evaluation.agreement import wilson
 from accord.workflows.evaluate import ACCORD, Evaluation
-from accord.workflows.rank import Ranking, stability_sentences
+from accord.workflows.rank import Ranking, percent, stability_sentences
 from accord.workflows.simulate import Simulation
 
 __all__ = [
@@ -270,7 +270,7 @@ def _section(ranking: Ranking) -> dict[str, Any]:
             "place": place(row["score"]),
             "from": place(row["low"]),
             "to": place(row["high"]),
-            "best": _percent(row["p_best"]),
+            "best": percent(row["p_best"]),
             "ranks": _range(row["rank_low"], row["rank_high"]),
             "wins": round(row["wins"]),
         }
@@ -297,10 +297,6 @@ def _section(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _percent(p: float) -> str:
-    return "<1 %" if p < 0.01 else f"{100 * p:.0f} %"
-
-
 def _range(low: int, high: int) -> str:
     return f"rank {low}" if low == high else f"rank {low} to {high}"
 
@@ -308,5 +304,5 @@ def _range(low: int, high: int) -> str:
 def _random(voter: Mapping[Any, Any]) -> str:
     """A voter's rate of random answers in words; the interval is left out where it is nothing but 0."""
     if voter["high"] == 0.0:
-        return f"random {_percent(voter['error'])}"
-    return f"random {_percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"
+        return f"random {percent(voter['error'])}"
+    return f"random {percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"
