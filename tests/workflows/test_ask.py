@@ -45,14 +45,14 @@ def test_every_kind_says_what_to_ask_why_and_how_probable_that_was(kind):
     table = ask(None, project, n=12, progress=quiet)
     assert len(table) == table["item_id"].nunique() == 12
     assert not set(table["item_id"]) & set(found.ids[found.given])
-    assert set(table["strategy"]) <= {"information", "random"}
+    assert set(table["strategy"]) <= {"accuracy", "random"}
     assert ((table["propensity"] > 0) & (table["propensity"] < 1)).all()
     assert table["why"].str.len().min() > 10
     assert "aspect" in table or kind != "aspects"
-    assert ("information" in set(table["strategy"])) == (kind != "aspects")
+    assert ("accuracy" in set(table["strategy"])) == (kind != "aspects")
     if kind == "threads":
         comments = dict(zip(found.ids, found.groups, strict=True))
-        asked = table[table["strategy"] == "information"]["item_id"].map(comments)
+        asked = table[table["strategy"] == "accuracy"]["item_id"].map(comments)
         assert asked.nunique() == len(asked)
 
 
@@ -69,7 +69,7 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
     project = partly("links")
     asked = {way: tuple(ask(None, project, n=8, strategy=way, progress=quiet)["item_id"]) for way in STRATEGIES}
     assert len(set(asked.values())) == len(STRATEGIES)
-    with pytest.raises(InputError, match=r"one of information, uncertainty, coverage, random; got 'bald'"):
+    with pytest.raises(InputError, match=r"one of accuracy, information, uncertainty, coverage, random; got 'bald'"):
         ask(None, project, n=3, strategy="bald", progress=quiet)
     done = set(askable(project).ids[askable(project).given])
     rows = [name in done for name in project.item_table.column("item_id").to_pylist()]
@@ -78,17 +78,31 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
         ask(None, whole, n=3, progress=quiet)
 
 
+@pytest.mark.parametrize("way", ["accuracy", "information"])
 @pytest.mark.parametrize("kind", ["links", "rationales"])
-def test_the_most_informative_are_among_the_least_certain(kind, monkeypatch):
+def test_the_most_informative_are_among_the_least_certain(kind, way, monkeypatch):
     monkeypatch.setattr("accord.fitting.asking._LEAST_UNSURE", 1)
+    monkeypatch.setattr("accord.fitting.asking._LEAST_WIDE", 1)
     project, task = partly(kind), task_of(kind)
     model = task.train(project, {}, quiet)
     found = askable(project)
-    names, gains = informative_texts(task, model, project, found, 8)
+    names, gains = informative_texts(task, model, project, found, 8, way)
     unsure, _ = informative_texts(task, model, project, found, 28, "uncertainty")
     assert len(names) == len(gains) == 10
-    assert set(names) <= set(unsure[:30])
+    assert set(names) <= set(unsure[: 30 if way == "information" else 20])
     assert names != unsure[:10]
+    usual, _ = informative_texts(task, model, project, found, 8)
+    assert (usual == names) == (way == "accuracy")
+
+
+def test_ranks_are_not_put_right_and_this_is_said():
+    project = partly("aspects")
+    with pytest.raises(
+        InputError, match=r"a strategy for aspects is one of information, uncertainty, coverage, random"
+    ):
+        ask(None, project, n=3, strategy="accuracy", progress=quiet)
+    with pytest.raises(InputError, match=r"a way of asking about aspects is one of information, .*; got 'accuracy'"):
+        simulate(project, settings={}, strategies=("random", "accuracy"), progress=quiet)
 
 
 def test_pairs_of_comments_agree_as_often_as_conditioning_says():
