@@ -134,6 +134,14 @@ def test_with_margins_a_text_that_pulls_doubtful_ones_is_asked_before_one_that_p
     assert_allclose(same[0], same[1])
 
 
+def test_of_texts_that_tell_nothing_the_least_certain_is_asked_about_first():
+    precision = np.array([0.02, 0.2, 0.1])
+    ask = Asking(sp.csr_array(np.eye(3)), precision, np.zeros(3, dtype=bool), *NO_PAIRS, margin=np.full(3, 4.0))
+    rows, gains = pick_texts(ask, 3, np.random.default_rng(0))
+    assert rows.tolist() == [1, 2, 0]
+    assert_allclose(gains, 0.0, atol=1e-9)
+
+
 def test_the_margin_is_that_of_the_two_likeliest_labels():
     p = np.array([[0.5, 0.5, 0.0], [0.1, 0.6, 0.3], [0.0, 0.0, 1.0]])
     assert_allclose(label_margin(p)[:2], [0.0, np.log(2.0)], atol=1e-12)

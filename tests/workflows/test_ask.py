@@ -10,7 +10,7 @@ import pytest
 
 from accord import AspectRanker, CollectiveClassifier, Links, ThreadClassifier
 from accord.cli.main import main
-from accord.data.project import JUDGEMENTS, LINKS
+from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.engines.numerics import entropy
 from accord.errors import InputError
 from accord.workflows import stopping
@@ -93,6 +93,20 @@ def test_the_most_informative_are_among_the_least_certain(kind, way, monkeypatch
     assert names != unsure[:10]
     usual, _ = informative_texts(task, model, project, found, 8)
     assert (usual == names) == (way == "accuracy")
+
+
+def test_where_all_other_labels_are_sure_the_least_sure_text_is_asked_about_and_why_says_so():
+    sides = ["good tea", "bad cake"]
+    items = {"item_id": [f"t{i:02d}" for i in range(30)], "text": [sides[i % 2] for i in range(29)] + [" ".join(sides)]}
+    judged = {"judgement_id": [str(i) for i in range(20)], "kind": ["label"] * 20, "item_id": items["item_id"][:20]}
+    judged |= {"value": ["pos", "neg"] * 10}
+    project = Project("rationales", with_schema(items, ITEMS), with_schema(judged, JUDGEMENTS))
+    table = ask(None, project, n=1, seed=1, progress=quiet)
+    assert table["strategy"].tolist() == ["accuracy"]
+    assert table["gain"][0] < 0.01
+    assert table["why"].tolist() == ["the model is least sure of it"]
+    both = ask(None, project, n=3, seed=1, cost={"label": 10.0, "highlight": 20.0}, progress=quiet)
+    assert set(both["strategy"]) <= {"information", "random"}  # labels and highlights are compared in nats
 
 
 def test_ranks_are_not_put_right_and_this_is_said():

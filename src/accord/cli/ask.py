@@ -110,7 +110,7 @@ def ask(
 def _gain(table: "pd.DataFrame") -> str:
     """What the column of gains holds, in words."""
     ways = set(table["strategy"]) if "strategy" in table else set()
-    if "accuracy" in ways and not set(table["question"]) & {"highlight"}:
+    if "accuracy" in ways:
         return "how many labels of other texts an answer is expected to put right"
     return "how much an answer is expected to tell"
 

@@ -35,6 +35,7 @@ _IN_TURN = 64  # texts that are chosen one after the other; more than these foll
 _UNSURE, _LEAST_UNSURE = 3, 60  # texts that are weighed: so many times as many as asked for, or so many
 _WIDE, _LEAST_WIDE = 2, 150  # the same where labels that are put right are counted
 _MOST_EXPLAINED = 0.998  # of the variance of one text by the answer of another
+_TIE = 1e-9  # how much its own doubt counts where two texts tell the same, or nothing
 _FEWEST = 1e-3  # precision, so that no noise is infinite
 
 
@@ -161,7 +162,7 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
     for _ in range(min(n, _IN_TURN)):
         gain = told.gain() + pulled[rows]
         usable = open_ & ~passed if (open_ & ~passed).any() else open_
-        best_one = int(np.argmax(np.where(usable, gain / time, -np.inf)))
+        best_one = int(np.argmax(np.where(usable, (gain + _TIE * asking.precision[rows]) / time, -np.inf)))
         chosen.append(int(rows[best_one]))
         gains.append(float(gain[best_one]))
         open_[best_one] = False

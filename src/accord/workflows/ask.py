@@ -31,6 +31,7 @@ _DEFAULTS = {"aspects": "random"}  # where information was not shown to help: se
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
+_NOTHING = 0.01  # labels put right: too few to be a reason
 _NEED_MODEL = ("accuracy", "information", "uncertainty")
 
 
@@ -176,6 +177,7 @@ def ask_texts(
         raise InputError("every text is answered already; there is none to ask about.")
     asked: dict[str, Asked] = {}
     if marks and model is not None and strategy in ("accuracy", "information"):
+        strategy = "information"  # labels and highlights are compared in nats
         best = label_or_highlight(
             task, model, project, found.ids, found.texts, found.given, open_, n, costs, questions, seed=seed
         )
@@ -206,6 +208,8 @@ def ask_texts(
         usual = "highlight" if marks and (found.given[row] or "label" not in questions) else questions[0]
         spent = float(costs[usual].of([len(found.texts[row])])[0])
         why = REASONS[strategy if way == "informative" else way]
+        if way == "informative" and strategy == "accuracy" and told[str(key)] < _NOTHING:
+            why = REASONS["uncertainty"]
         if str(key) in asked:
             usual, spent = asked[str(key)].question, asked[str(key)].seconds
             why = asked[str(key)].why if way == "informative" else why
