@@ -1,6 +1,6 @@
 """Does asking help? Learning curves of every way of asking, from a cold start, on the public corpora.
 
-    python benchmarks/asking.py KIND FILE [--splits 0-9] [--seeds 0,1,2] [--ways accuracy,random] [--minutes 9]
+    python benchmarks/asking.py KIND FILE [--splits 0-9] [--seeds 0,1,2] [--ways information,random] [--minutes 9]
     python benchmarks/asking.py report FILE
 
 Each replay (:func:`accord.workflows.simulate.replay`) is one line of FILE, and those that are there are not run again.
@@ -29,7 +29,7 @@ from remembered import forget, remember
 
 SIZES = (50, 100, 200, 400)
 FITTED = (50, 75, 100, 150, 200, 300, 400)
-WAYS = ("random", "accuracy", "information", "uncertainty", "coverage")
+WAYS = ("random", "information", "accuracy", "uncertainty", "coverage")
 N_TEXTS, BATCH = 1000, 20
 SETTINGS = {"threads": {}, "links": {}, "aspects": {"model": "ordinal"}, "rationales": {}}
 

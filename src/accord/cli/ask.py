@@ -38,7 +38,7 @@ def ask(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="accuracy (how many other labels are put right), information (what is told about the other texts), "
+            help="information (what is told about the other texts), accuracy (how many other labels are put right), "
             "uncertainty, coverage or random; of pairs: bald, uncertainty or transfer (information about other groups)."
         ),
     ] = None,

@@ -35,7 +35,7 @@ def simulate(
     ] = None,
     ways: Annotated[
         str | None,
-        typer.Option(metavar="WAY,…", help="The ways to compare with random questions, as in accuracy,uncertainty."),
+        typer.Option(metavar="WAY,…", help="The ways to compare with random questions, as in information,uncertainty."),
     ] = None,
     settings: Settings = None,
     json: Json = False,

@@ -26,13 +26,13 @@ from accord.workflows.predict import check_match
 __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_texts", "strategies_of"]
 
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
-STRATEGIES = ("accuracy", "information", "uncertainty", "coverage", "random")
+STRATEGIES = ("information", "accuracy", "uncertainty", "coverage", "random")
 _DEFAULTS = {"aspects": "random"}  # where information was not shown to help: see docs/asking.md
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
 _NOTHING = 0.01  # labels put right: too few to be a reason
-_NEED_MODEL = ("accuracy", "information", "uncertainty")
+_NEED_MODEL = ("information", "accuracy", "uncertainty")
 
 
 def strategies_of(kind: str) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def ask(
             table = saved.use(choose, project, more, *how)
         return _by_the_second(table, project, costs["vote"], n)
     people = people_only(project)  # what judges answered is still to be asked of people
-    way = strategy or _DEFAULTS.get(project.kind, "accuracy")
+    way = strategy or _DEFAULTS.get(project.kind, "information")
     if saved is not None:
         return saved.use(lambda model: ask_texts(model, people, n, way, seed=seed, costs=costs, questions=asked))
     model = None
@@ -234,7 +234,7 @@ def informative_texts(
     project: Project,
     found: Askable,
     n: int,
-    strategy: str | None = None,
+    strategy: str = "information",
     *,
     open_: BoolArray | None = None,
     seed: int = 0,
@@ -243,11 +243,9 @@ def informative_texts(
 ) -> tuple[list[str], FloatArray]:
     """The texts that a strategy would ask about, best first, and their gains, which count by the second.
 
-    Without a strategy it is ``accuracy``, or ``information`` of aspects. There are none where the strategy needs no
-    model or has none. Of very many texts a part is looked at, drawn at random (:mod:`accord.workflows.looked_at`), and
-    at least ``least``.
+    There are none where the strategy needs no model or has none. Of very many texts a part is looked at, drawn at
+    random (:mod:`accord.workflows.looked_at`), and at least ``least``.
     """
-    strategy = strategy or ("information" if task.kind == "aspects" else "accuracy")
     if model is None or task.beliefs is None or strategy not in _NEED_MODEL:
         return [], np.zeros(0)
     rng = np.random.default_rng(seed)

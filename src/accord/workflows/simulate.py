@@ -134,7 +134,7 @@ def simulate(
 
 
 def parse_ways(text: str | None) -> tuple[str, ...] | None:
-    """Ways of asking from ``accuracy,uncertainty``; random questions, which they are compared with, come first."""
+    """Ways of asking from ``information,uncertainty``; random questions, which they are compared with, come first."""
     if text is None:
         return None
     named = [part.strip() for part in text.split(",") if part.strip()]
