@@ -174,6 +174,28 @@ def report(rows):
             n = np.mean([row["answers"] for row in own if row["way"] == way], axis=0)
             print(f"| {way} | " + " | ".join(told) + f" | {n[0]:.0f} labels, {n[1]:.0f} highlighted |")
 
+    print("\nmixed above a single kind that is kept whatever the costs are, the mean over all costs")
+    for way in ("label", "highlight"):
+        print(f"| {way} | " + " | ".join(told_over(rows, way)) + " |")
+
+
+def told_over(rows, way):
+    """Gains of ``mixed`` over a way, the mean over costs, at each time and on average over the times."""
+    cells = {(tuple(row["costs"]), row["way"], row["split"], row["seed"]): list(row["curve"].values()) for row in rows}
+    costs = sorted({key[0] for key in cells})
+    gain = {}
+    for split, seed in sorted({key[2:] for key in cells}):
+        keys = [(cost, split, seed) for cost in costs]
+        if all((cost, name, *rest) in cells for cost, *rest in keys for name in ("mixed", way)):
+            apart = [np.subtract(cells[c, "mixed", *rest], cells[c, way, *rest]) for c, *rest in keys]
+            gain.setdefault(split, []).append(np.mean(apart, axis=0))
+    mean = np.array([np.mean(one, axis=0) for one in gain.values()])
+    if len(mean) < 2:
+        return []
+    mean = np.column_stack([mean, mean.mean(axis=1)])
+    half = student.ppf(0.975, len(mean) - 1) * mean.std(axis=0, ddof=1) / np.sqrt(len(mean))
+    return [f"{m:+.3f} ± {h:.3f} (n {len(mean)})" for m, h in zip(mean.mean(axis=0), half, strict=True)]
+
 
 def main():
     """Add the replays that are missing."""

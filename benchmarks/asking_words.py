@@ -9,9 +9,8 @@ model does not know of them. Aspects are ridge regressions of ranks, which have 
 equally uncertain. Each split holds out 30 % of the texts, at most 1,000, and asks among at most 2,500. A replay begins
 with twenty random answers. Splits 100 and above are for development.
 
-``VARIANTS`` are other rules that were tried: entropy weighed by the likeness to the other texts, BADGE (the spread of
-gradients, k-means++), and the expected fall of the error on other texts. ``--batch`` keeps batches at one size; else
-they grow to half of what was answered.
+``VARIANTS`` are other rules that were tried: entropy weighed by the likeness to the other texts, and BADGE (the spread
+of gradients, k-means++). ``--batch`` keeps batches at one size; else they grow to half of what was answered.
 """
 
 import argparse
@@ -19,14 +18,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
-from scipy.special import ndtr
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from accord.data.corpora import convote, cqa, multiaspect
 from accord.data.corpora import rationales as movies
 from accord.engines.numerics import entropy
-from accord.fitting.asking import Asking, label_precision, least_certain, pick_texts
+from accord.fitting.asking import Asking, label_margin, label_precision, least_certain, pick_texts
 from accord.texts.similar import weighted_words
 from asking import SIZES, WAYS, numbers, read
 
@@ -96,12 +93,14 @@ def chosen(way, x, y, groups, model, asked, left, n, rng):
         return left[VARIANTS[way](x, left, asked, p, n, rng)]
     rows = np.concatenate([left, asked])
     given = np.arange(len(rows)) >= len(left)
-    precision = np.full(len(rows), 0.25)
+    precision, margin = np.full(len(rows), 0.25), None
     if p is not None:
         precision[: len(left)] = label_precision(p)
+    if p is not None and way == "accuracy":
+        margin = np.concatenate([label_margin(p), np.zeros(len(asked))])
     allowed = np.zeros(len(rows), dtype=bool)
-    allowed[least_certain(uncertainty, n)] = True
-    return rows[pick_texts(Asking(x[rows], precision, given, *NO_PAIRS, allowed), n, rng)[0]]
+    allowed[least_certain(uncertainty, n, wide=margin is not None)] = True
+    return rows[pick_texts(Asking(x[rows], precision, given, *NO_PAIRS, allowed, margin=margin), n, rng)[0]]
 
 
 def density(x, left, asked, p, n, rng):
@@ -126,42 +125,7 @@ def badge(x, left, asked, p, n, rng):
     return np.array(best)
 
 
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
-
-
-def error(x, left, asked, p, n, rng, variance=10.0, n_candidates=200, n_targets=300):
-    """The expected fall of the share of wrong labels among other texts, by a Gaussian process on words."""
-    rows = np.argsort(-entropy(p), kind="stable")[:n_candidates]
-    targets = rng.choice(len(left), min(n_targets, len(left)), replace=False)
-    odds = np.log(p[:, 1] / p[:, 0])
-    here, there, given = x[left[rows]], x[left[targets]], x[asked]
-    root = cholesky(variance * (given @ given.T).toarray() + 5.0 * np.eye(len(asked)), lower=True)
-    seen = [solve_triangular(root, variance * (given @ part.T).toarray(), lower=True) for part in (here, there)]
-    covariance = variance * (here @ there.T).toarray() - seen[0].T @ seen[1]
-    among = variance * (here @ here.T).toarray() - seen[0].T @ seen[0]
-    left_over = np.maximum(variance - (seen[1] ** 2).sum(axis=0), 1e-6)
-    noise = 1.0 / np.maximum(p[rows, 0] * p[rows, 1], 1e-3)
-    own, best = rows[:, None] == targets, []
-    for _ in range(n):
-        z = np.abs(odds[targets]) / np.sqrt(left_over)
-        moved = np.minimum(np.abs(covariance) / np.sqrt((np.diag(among) + noise)[:, None] * left_over), 0.999)
-        after = sum(
-            weight * ndtr(-np.abs(z + moved * node) / np.sqrt(1.0 - moved**2))
-            for node, weight in zip(NODES, WEIGHTS, strict=True)
-        )
-        fall = np.where(own, 0.0, ndtr(-z) - after).sum(axis=1)
-        fall[best] = -np.inf
-        one = int(np.argmax(fall))
-        best.append(one)
-        scale = among[one, one] + noise[one]
-        left_over = np.maximum(left_over - covariance[one] ** 2 / scale, 1e-6)
-        covariance = covariance - np.outer(among[:, one], covariance[one]) / scale
-        among = among - np.outer(among[:, one], among[one]) / scale
-    return rows[best]
-
-
-VARIANTS = {"density": density, "badge": badge, "error": error}
+VARIANTS = {"density": density, "badge": badge}
 
 
 def replay(way, x, y, groups, split, seed, batch=None):

@@ -10,7 +10,7 @@ import pytest
 
 from accord import AspectRanker, CollectiveClassifier, Links, ThreadClassifier
 from accord.cli.main import main
-from accord.data.project import JUDGEMENTS, LINKS
+from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.engines.numerics import entropy
 from accord.errors import InputError
 from accord.workflows import stopping
@@ -69,7 +69,7 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
     project = partly("links")
     asked = {way: tuple(ask(None, project, n=8, strategy=way, progress=quiet)["item_id"]) for way in STRATEGIES}
     assert len(set(asked.values())) == len(STRATEGIES)
-    with pytest.raises(InputError, match=r"one of information, uncertainty, coverage, random; got 'bald'"):
+    with pytest.raises(InputError, match=r"one of information, accuracy, uncertainty, coverage, random; got 'bald'"):
         ask(None, project, n=3, strategy="bald", progress=quiet)
     done = set(askable(project).ids[askable(project).given])
     rows = [name in done for name in project.item_table.column("item_id").to_pylist()]
@@ -78,17 +78,45 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
         ask(None, whole, n=3, progress=quiet)
 
 
+@pytest.mark.parametrize("way", ["accuracy", "information"])
 @pytest.mark.parametrize("kind", ["links", "rationales"])
-def test_the_most_informative_are_among_the_least_certain(kind, monkeypatch):
+def test_the_most_informative_are_among_the_least_certain(kind, way, monkeypatch):
     monkeypatch.setattr("accord.fitting.asking._LEAST_UNSURE", 1)
+    monkeypatch.setattr("accord.fitting.asking._LEAST_WIDE", 1)
     project, task = partly(kind), task_of(kind)
     model = task.train(project, {}, quiet)
     found = askable(project)
-    names, gains = informative_texts(task, model, project, found, 8)
+    names, gains = informative_texts(task, model, project, found, 8, way)
     unsure, _ = informative_texts(task, model, project, found, 28, "uncertainty")
     assert len(names) == len(gains) == 10
-    assert set(names) <= set(unsure[:30])
+    assert set(names) <= set(unsure[: 30 if way == "information" else 20])
     assert names != unsure[:10]
+    usual, _ = informative_texts(task, model, project, found, 8)
+    assert (usual == names) == (way == "information")
+
+
+def test_where_all_other_labels_are_sure_the_least_sure_text_is_asked_about_and_why_says_so():
+    sides = ["good tea", "bad cake"]
+    items = {"item_id": [f"t{i:02d}" for i in range(30)], "text": [sides[i % 2] for i in range(29)] + [" ".join(sides)]}
+    judged = {"judgement_id": [str(i) for i in range(20)], "kind": ["label"] * 20, "item_id": items["item_id"][:20]}
+    judged |= {"value": ["pos", "neg"] * 10}
+    project = Project("rationales", with_schema(items, ITEMS), with_schema(judged, JUDGEMENTS))
+    table = ask(None, project, n=1, seed=1, strategy="accuracy", progress=quiet)
+    assert table["strategy"].tolist() == ["accuracy"]
+    assert table["gain"][0] < 0.01
+    assert table["why"].tolist() == ["the model is least sure of it"]
+    both = ask(None, project, n=3, seed=1, cost={"label": 10.0, "highlight": 20.0}, progress=quiet)
+    assert set(both["strategy"]) <= {"information", "random"}  # labels and highlights are compared in nats
+
+
+def test_ranks_are_not_put_right_and_this_is_said():
+    project = partly("aspects")
+    with pytest.raises(
+        InputError, match=r"a strategy for aspects is one of information, uncertainty, coverage, random"
+    ):
+        ask(None, project, n=3, strategy="accuracy", progress=quiet)
+    with pytest.raises(InputError, match=r"a way of asking about aspects is one of information, .*; got 'accuracy'"):
+        simulate(project, settings={}, strategies=("random", "accuracy"), progress=quiet)
 
 
 def test_pairs_of_comments_agree_as_often_as_conditioning_says():

@@ -38,8 +38,8 @@ def ask(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="information (what is told about the other texts), uncertainty, coverage or random; of pairs: bald, "
-            "uncertainty or transfer (information about other groups)."
+            help="information (what is told about the other texts), accuracy (how many other labels are put right), "
+            "uncertainty, coverage or random; of pairs: bald, uncertainty or transfer (information about other groups)."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the draws of texts.")] = 0,
@@ -94,7 +94,7 @@ def ask(
     print_table(_readable(table, opened), title="Ask next")
     if "gain" in table:
         told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
-        typer.echo(f"gain: how much an answer is expected to tell{told}.")
+        typer.echo(f"gain: {_gain(table)}{told}.")
     if who:
         typer.echo("who: to whom the question goes; of 100 questions 15 go to anybody, so that nobody is left out.")
     asked = set(table["question"]) if "question" in table else {"vote"}
@@ -105,6 +105,14 @@ def ask(
             typer.echo(one.sentence)
     for sentence in [] if found is None else [found.sentence, *notes]:
         typer.echo(sentence)
+
+
+def _gain(table: "pd.DataFrame") -> str:
+    """What the column of gains holds, in words."""
+    ways = set(table["strategy"]) if "strategy" in table else set()
+    if "accuracy" in ways:
+        return "how many labels of other texts an answer is expected to put right"
+    return "how much an answer is expected to tell"
 
 
 def _readable(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":

@@ -61,6 +61,8 @@ class Beliefs:
         Rows of texts that pull each other.
     shared : array of shape (n_pairs,)
         What the answers of such two tell about each other, in nats.
+    margin : array of shape (n_texts,), optional
+        Log odds of the likeliest label against the next one, where answers are labels.
     """
 
     ids: ObjectArray
@@ -68,6 +70,7 @@ class Beliefs:
     precision: FloatArray
     ends: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     shared: FloatArray = field(default_factory=lambda: np.empty(0))
+    margin: FloatArray | None = None
 
 
 @dataclass(frozen=True)

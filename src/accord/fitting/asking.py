@@ -2,8 +2,9 @@
 
 Answers hang together in two ways. Texts with the same words have similar log odds: these are taken as a Gaussian
 process with the words' similarity as covariance, given what was answered so far. And texts that are linked, or stand in
-one thread, pull each other. What an answer tells about the other answers is, in both, their mutual information
-[BKF23]; it is computed from the current posterior, without fitting anything again.
+one thread, pull each other. What an answer tells about the other answers is, in both, either their mutual information
+[BKF23], or how many labels of the others it is expected to put right; it is computed from the current posterior,
+without fitting anything again.
 """
 
 from dataclasses import dataclass
@@ -11,17 +12,30 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
+from scipy.special import expit, ndtr, ndtri, owens_t
 
 from accord.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Asking", "agreement_information", "label_precision", "least_certain", "pick_texts"]
+__all__ = [
+    "Asking",
+    "agreement_information",
+    "label_margin",
+    "label_precision",
+    "least_certain",
+    "pick_texts",
+    "put_right",
+]
 
 _VARIANCE = 4.0  # of the log odds of a text of which nothing is known
+_VARIANCE_OF_LABELS = 10.0  # the same where labels that are put right are counted
 _GIVEN_PRECISION = 0.2  # of an answer that was given: p(1 − p) of a text that the model is fairly sure of
 _TARGETS, _LABELLED, _CANDIDATES = 300, 500, 2_000
 _FINALISTS = 400  # candidates that are looked at again after each choice
 _IN_TURN = 64  # texts that are chosen one after the other; more than these follow in the order of the last gains
 _UNSURE, _LEAST_UNSURE = 3, 60  # texts that are weighed: so many times as many as asked for, or so many
+_WIDE, _LEAST_WIDE = 2, 150  # the same where labels that are put right are counted
+_MOST_EXPLAINED = 0.998  # of the variance of one text by the answer of another
+_TIE = 1e-9  # how much its own doubt counts where two texts tell the same, or nothing
 _FEWEST = 1e-3  # precision, so that no noise is infinite
 
 
@@ -45,6 +59,9 @@ class Asking:
         How many texts without an answer each of these stands for, where they are a part of a larger number.
     seconds : array of shape (n_texts,), optional
         How long each question takes; what tells most by the second is asked first. Equal without it.
+    margin : array of shape (n_texts,), optional
+        Log odds of the likeliest label against the next one. With it, what an answer tells is the number of other
+        labels that it is expected to put right; without it, information in nats.
     """
 
     words: sp.csr_array
@@ -55,6 +72,30 @@ class Asking:
     allowed: BoolArray | None = None
     stands_for: float = 1.0
     seconds: FloatArray | None = None
+    margin: FloatArray | None = None
+
+
+def label_margin(p: FloatArray) -> FloatArray:
+    """Log odds of the likeliest label against the next, from probabilities of shape (n_texts, n_labels)."""
+    best = -np.sort(-np.maximum(p, 1e-12), axis=1)
+    return np.asarray(np.log(best[:, 0] / best[:, 1]))
+
+
+def put_right(z: FloatArray, explained: FloatArray) -> FloatArray:
+    """By how much an answer lowers the probability that the label of another text is wrong.
+
+    The log odds of the other text are ``z`` standard deviations from 0, so that its label is wrong with probability
+    Φ(−z). After a reading that explains a share ρ² of their variance the label is that of the new mean, and wrong with
+    probability 2 T(z, √(1 − ρ²) / ρ), where T is Owen's function: the probability that two normal variables with
+    correlation ρ, the new mean and the log odds themselves, lie on different sides of 0.
+
+    Examples
+    --------
+    >>> put_right(np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 0.0])).round(3).tolist()
+    [0.5, 0.159, 0.0]
+    """
+    slope = np.sqrt(1.0 / np.maximum(explained, 1e-12) - 1.0)
+    return np.maximum(ndtr(-z) - 2.0 * owens_t(z, slope), 0.0)
 
 
 def label_precision(p: FloatArray) -> FloatArray:
@@ -62,12 +103,14 @@ def label_precision(p: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (1.0 - (p * p).sum(axis=1)))
 
 
-def least_certain(uncertainty: FloatArray, n: int) -> IntArray:
+def least_certain(uncertainty: FloatArray, n: int, *, wide: bool = False) -> IntArray:
     """Rows of the texts among which ``n`` are chosen by what they tell: the least certain ones, several times as many.
 
-    The most informative of all texts were no better than random ones on development data; of these, they were.
+    The most informative of all texts were no better than random ones on development data; of these, they were. With
+    ``wide`` there are at least 150 of them, for counting labels that are put right.
     """
-    return np.argsort(-uncertainty, kind="stable")[: max(_UNSURE * n, _LEAST_UNSURE)]
+    times, least = (_WIDE, _LEAST_WIDE) if wide else (_UNSURE, _LEAST_UNSURE)
+    return np.argsort(-uncertainty, kind="stable")[: max(times * n, least)]
 
 
 def agreement_information(p: FloatArray, ends: IntArray, equal: FloatArray) -> FloatArray:
@@ -83,8 +126,9 @@ def agreement_information(p: FloatArray, ends: IntArray, equal: FloatArray) -> F
 
 
 def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """The ``n`` texts to ask about, best by the second first, and what each tells about the others, in nats.
+    """The ``n`` texts to ask about, best by the second first, and what each tells about the others.
 
+    That is information in nats, or where there are margins, the number of labels that are expected to be put right.
     Each of the first is chosen as if those before it were answered already. Texts that pull one that was chosen are
     passed over as long as there are others. Among very many texts some are looked at: a part at random, and those whose
     answers are least certain or pull the most others.
@@ -94,7 +138,9 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
     n = min(n, free.size)
     pulled = np.zeros(len(asking.given))
     for side in (0, 1):
-        pulled += np.bincount(asking.ends[:, side], weights=asking.shared, minlength=pulled.size)
+        pulled += np.bincount(
+            asking.ends[:, side], weights=_shared(asking, asking.ends[:, 1 - side]), minlength=pulled.size
+        )
     rows = free
     if free.size > max(_CANDIDATES, 2 * n):
         best = [
@@ -116,7 +162,7 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
     for _ in range(min(n, _IN_TURN)):
         gain = told.gain() + pulled[rows]
         usable = open_ & ~passed if (open_ & ~passed).any() else open_
-        best_one = int(np.argmax(np.where(usable, gain / time, -np.inf)))
+        best_one = int(np.argmax(np.where(usable, (gain + _TIE * asking.precision[rows]) / time, -np.inf)))
         chosen.append(int(rows[best_one]))
         gains.append(float(gain[best_one]))
         open_[best_one] = False
@@ -128,6 +174,15 @@ def pick_texts(asking: Asking, n: int, rng: np.random.Generator) -> tuple[IntArr
         more = np.argsort(np.where(open_, -gain / time, np.inf), kind="stable")[: n - len(chosen)]
         chosen, gains = [*chosen, *rows[more].tolist()], [*gains, *gain[more].tolist()]
     return np.array(chosen, dtype=np.int64), np.array(gains)
+
+
+def _shared(asking: Asking, others: IntArray) -> FloatArray:
+    """What an answer tells about one text that it pulls, shape (n_pairs,)."""
+    if asking.margin is None:
+        return asking.shared
+    z = ndtri(np.minimum(expit(asking.margin[others]), 1.0 - 1e-12))
+    # Two normal variables with information I have the squared correlation 1 − exp(−2 I).
+    return put_right(z, np.minimum(-np.expm1(-2.0 * asking.shared), _MOST_EXPLAINED))
 
 
 def _neighbours(ends: IntArray, n: int) -> sp.csr_array:
@@ -145,25 +200,31 @@ class _ByWords:
         given = given if given.size <= _LABELLED else rng.choice(given, _LABELLED, replace=False)
         self._share = asking.stands_for * free.size / max(targets.size, 1)
         self._own = rows[:, None] == targets
+        self._margin = None if asking.margin is None else asking.margin[targets]
+        self._prior = _VARIANCE if asking.margin is None else _VARIANCE_OF_LABELS
         words = asking.words
         self._words = words[rows]
         here, there = words[given], words[targets]
         noise = 1.0 / np.maximum(asking.precision, _FEWEST)
-        root = cholesky(_VARIANCE * (here @ here.T).toarray() + np.eye(given.size) / _GIVEN_PRECISION, lower=True)
-        self._seen = solve_triangular(root, _VARIANCE * (here @ self._words.T).toarray(), lower=True)
-        seen = solve_triangular(root, _VARIANCE * (here @ there.T).toarray(), lower=True)
-        self._covariance = _VARIANCE * (self._words @ there.T).toarray() - self._seen.T @ seen
+        root = cholesky(self._prior * (here @ here.T).toarray() + np.eye(given.size) / _GIVEN_PRECISION, lower=True)
+        self._seen = solve_triangular(root, self._prior * (here @ self._words.T).toarray(), lower=True)
+        seen = solve_triangular(root, self._prior * (here @ there.T).toarray(), lower=True)
+        self._covariance = self._prior * (self._words @ there.T).toarray() - self._seen.T @ seen
         length = np.asarray(words.multiply(words).sum(axis=1)).ravel()
-        self._variance = _VARIANCE * length[rows] - (self._seen**2).sum(axis=0)
+        self._variance = self._prior * length[rows] - (self._seen**2).sum(axis=0)
         self._noise = noise[rows]
-        self._total = _VARIANCE * length[targets] - (seen**2).sum(axis=0) + noise[targets]
+        self._total = self._prior * length[targets] - (seen**2).sum(axis=0)  # of log odds, or of answers
+        self._total = np.maximum(self._total, 1e-9) if self._margin is not None else self._total + noise[targets]
         self._answered = np.zeros((0, rows.size))
 
     def gain(self) -> FloatArray:
-        """In nats, for all texts without an answer, shape (n_rows,)."""
+        """In nats or labels, for all texts without an answer, shape (n_rows,)."""
         square = self._covariance**2 / ((self._variance + self._noise)[:, None] * self._total)
         square[self._own] = 0.0  # what an answer tells about its own text helps no other
-        return self._share * (-0.5 * np.log1p(-np.minimum(square, 1.0 - 1e-9))).sum(axis=1)
+        if self._margin is None:
+            return self._share * (-0.5 * np.log1p(-np.minimum(square, 1.0 - 1e-9))).sum(axis=1)
+        z = np.abs(self._margin) / np.sqrt(self._total)
+        return self._share * put_right(z, np.minimum(square, _MOST_EXPLAINED)).sum(axis=1)
 
     def keep(self, rows: IntArray) -> None:
         """Drop the other candidates."""
@@ -173,7 +234,8 @@ class _ByWords:
 
     def answer(self, row: int) -> None:
         """Take one candidate as answered."""
-        with_it = _VARIANCE * (self._words @ self._words[[row]].T).toarray()[:, 0] - self._seen.T @ self._seen[:, row]
+        with_it = self._prior * (self._words @ self._words[[row]].T).toarray()[:, 0]
+        with_it -= self._seen.T @ self._seen[:, row]
         with_it -= self._answered.T @ self._answered[:, row]
         step = with_it / np.sqrt(self._variance[row] + self._noise[row])
         told = self._covariance[row] / np.sqrt(self._variance[row] + self._noise[row])

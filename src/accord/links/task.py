@@ -13,7 +13,7 @@ from accord.data.table_rows import project_of_rows
 from accord.data.task import Beliefs, RowReader, Task
 from accord.engines.numerics import entropy
 from accord.errors import InputError
-from accord.fitting.asking import agreement_information, label_precision
+from accord.fitting.asking import agreement_information, label_margin, label_precision
 from accord.fitting.settings import configured
 from accord.links import CollectiveClassifier
 from accord.typing import ObjectArray, Progress
@@ -68,7 +68,7 @@ def beliefs(model: CollectiveClassifier, project: Project) -> Beliefs:
     texts = _texts(project)
     p, ends, equal = model.pairwise_proba(texts, links=_links(project), known=_labels(project))
     shared = agreement_information(p, ends, equal)
-    return Beliefs(texts["item_id"].to_numpy(object), entropy(p), label_precision(p), ends, shared)
+    return Beliefs(texts["item_id"].to_numpy(object), entropy(p), label_precision(p), ends, shared, label_margin(p))
 
 
 def _texts(project: Project) -> pd.DataFrame:

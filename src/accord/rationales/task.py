@@ -14,7 +14,7 @@ from accord.data.table_rows import project_of_rows
 from accord.data.task import Beliefs, RowReader, Task
 from accord.engines.numerics import entropy
 from accord.errors import InputError
-from accord.fitting.asking import label_precision
+from accord.fitting.asking import label_margin, label_precision
 from accord.fitting.settings import configured
 from accord.rationales import RationaleClassifier
 from accord.typing import ObjectArray, Progress
@@ -87,7 +87,7 @@ def beliefs(model: RationaleClassifier, project: Project) -> Beliefs:
     """What asking for classes needs: how sure each is."""
     items = project.items()
     p = model.predict_proba([] if items.texts is None else [str(text) for text in items.texts])
-    return Beliefs(items.ids, entropy(p), label_precision(p))
+    return Beliefs(items.ids, entropy(p), label_precision(p), margin=label_margin(p))
 
 
 def _texts(record: Rationales) -> list[str]:

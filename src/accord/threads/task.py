@@ -14,7 +14,7 @@ from accord.data.task import Beliefs, RowReader, Task
 from accord.data.threads import Threads
 from accord.engines.numerics import entropy
 from accord.errors import InputError
-from accord.fitting.asking import agreement_information, label_precision
+from accord.fitting.asking import agreement_information, label_margin, label_precision
 from accord.fitting.settings import configured
 from accord.threads import ThreadClassifier
 from accord.threads.estimator import DECODERS
@@ -105,7 +105,8 @@ def beliefs(model: ThreadClassifier, project: Project) -> Beliefs:
     """What asking about comments needs: how sure each label is, and what it tells about the others of its thread."""
     threads = project.threads()
     p, ends, equal = model.pairwise_proba(threads, known=_labels(threads))
-    return Beliefs(threads.comment_ids, entropy(p), label_precision(p), ends, agreement_information(p, ends, equal))
+    shared = agreement_information(p, ends, equal)
+    return Beliefs(threads.comment_ids, entropy(p), label_precision(p), ends, shared, label_margin(p))
 
 
 def _labels(threads: Threads) -> ObjectArray:

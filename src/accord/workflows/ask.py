@@ -23,14 +23,23 @@ from accord.workflows.kinds import task_of, trained
 from accord.workflows.looked_at import looked_at, part_of
 from accord.workflows.predict import check_match
 
-__all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_texts"]
+__all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_texts", "strategies_of"]
 
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
-STRATEGIES = ("information", "uncertainty", "coverage", "random")
+STRATEGIES = ("information", "accuracy", "uncertainty", "coverage", "random")
 _DEFAULTS = {"aspects": "random"}  # where information was not shown to help: see docs/asking.md
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
+_NOTHING = 0.01  # labels put right: too few to be a reason
+_NEED_MODEL = ("information", "accuracy", "uncertainty")
+
+
+def strategies_of(kind: str) -> tuple[str, ...]:
+    """The ways of choosing questions of a kind; of aspects no labels are put right, because their answers are ranks."""
+    if kind == "pairs":
+        return _PAIRS
+    return tuple(name for name in STRATEGIES if kind != "aspects" or name != "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +95,7 @@ def ask(
     task = task_of(project.kind)
     asked = _asked_for(project.kind, questions, cost)
     costs = costs_of(project, cost)
-    allowed = _PAIRS if project.kind == "pairs" else STRATEGIES
+    allowed = strategies_of(project.kind)
     if strategy is not None and strategy not in allowed:
         meant = did_you_mean(strategy, allowed)
         raise InputError(f"a strategy for {project.kind} is one of {', '.join(allowed)}; got {strategy!r}.{meant}")
@@ -147,10 +156,12 @@ def ask_texts(
     allowed: Set[str] | None = None,
     costs: Mapping[str, Cost] | None = None,
     questions: Sequence[str] | None = None,
+    least: int = 0,
 ) -> pd.DataFrame:
     """Texts to ask about, drawn so that the probability of each draw is known; see :func:`ask`.
 
-    With ``allowed``, the others are not asked about, but count among those that are to be known.
+    With ``allowed``, the others are not asked about, but count among those that are to be known. Of very many texts a
+    part is looked at, and at least ``least``.
     """
     task, found = task_of(project.kind), askable(project)
     questions = questions or QUESTIONS[project.kind][:1]
@@ -165,7 +176,8 @@ def ask_texts(
     if not free.size:
         raise InputError("every text is answered already; there is none to ask about.")
     asked: dict[str, Asked] = {}
-    if marks and model is not None and strategy == "information":
+    if marks and model is not None and strategy in ("accuracy", "information"):
+        strategy = "information"  # labels and highlights are compared in nats
         best = label_or_highlight(
             task, model, project, found.ids, found.texts, found.given, open_, n, costs, questions, seed=seed
         )
@@ -174,7 +186,16 @@ def ask_texts(
     else:
         seconds = costs[questions[0]].of([len(text) for text in found.texts])
         names, gains = informative_texts(
-            task, model, project, found, n, strategy, open_=open_ & ~found.given, seed=seed, seconds=seconds
+            task,
+            model,
+            project,
+            found,
+            n,
+            strategy,
+            open_=open_ & ~found.given,
+            seed=seed,
+            least=least,
+            seconds=seconds,
         )
     shares = {"informative": 1.0 - _FLOOR, "random": _FLOOR} if len(names) else {strategy: 1.0}
     mix = TextMix(found.ids[free], found.counts[free], found.groups[free], {"informative": names}, shares)
@@ -187,6 +208,8 @@ def ask_texts(
         usual = "highlight" if marks and (found.given[row] or "label" not in questions) else questions[0]
         spent = float(costs[usual].of([len(found.texts[row])])[0])
         why = REASONS[strategy if way == "informative" else way]
+        if way == "informative" and strategy == "accuracy" and told[str(key)] < _NOTHING:
+            why = REASONS["uncertainty"]
         if str(key) in asked:
             usual, spent = asked[str(key)].question, asked[str(key)].seconds
             why = asked[str(key)].why if way == "informative" else why
@@ -218,12 +241,12 @@ def informative_texts(
     least: int = 0,
     seconds: FloatArray | None = None,
 ) -> tuple[list[str], FloatArray]:
-    """The texts that a strategy would ask about, best first, and their gains; information counts by the second.
+    """The texts that a strategy would ask about, best first, and their gains, which count by the second.
 
     There are none where the strategy needs no model or has none. Of very many texts a part is looked at, drawn at
     random (:mod:`accord.workflows.looked_at`), and at least ``least``.
     """
-    if model is None or task.beliefs is None or strategy not in ("information", "uncertainty"):
+    if model is None or task.beliefs is None or strategy not in _NEED_MODEL:
         return [], np.zeros(0)
     rng = np.random.default_rng(seed)
     open_ = ~found.given if open_ is None else open_
@@ -238,17 +261,19 @@ def informative_texts(
         order = free[np.argsort(-beliefs.uncertainty[free], kind="stable")[:wanted]]
         return found.ids[rows[order]].tolist(), beliefs.uncertainty[order]
     unsure = np.zeros(rows.size, dtype=bool)
-    unsure[free[least_certain(beliefs.uncertainty[free], wanted)]] = True
+    margin = beliefs.margin if strategy == "accuracy" else None
+    unsure[free[least_certain(beliefs.uncertainty[free], wanted, wide=margin is not None)]] = True
     others = np.setdiff1d(np.flatnonzero(found.given), rows)  # what was answered elsewhere is known too
     if others.size > _GIVEN:
         others = np.sort(rng.choice(others, _GIVEN, replace=False))
     rows = np.concatenate([rows, others])
     precision = np.concatenate([beliefs.precision, np.ones(others.size)])
+    margin = None if margin is None else np.concatenate([margin, np.zeros(others.size)])
     words = weighted_words(found.texts[rows].tolist())
     allowed = np.concatenate([unsure, np.zeros(others.size, dtype=bool)])
     time = None if seconds is None else seconds[rows]
     share = float((~found.given).sum() / max((~found.given[rows]).sum(), 1))
-    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share, time)
+    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share, time, margin)
     chosen, gains = pick_texts(asking, wanted, rng)
     return found.ids[rows[chosen]].tolist(), gains
 
@@ -262,4 +287,5 @@ def _in_order(beliefs: Beliefs, ids: ObjectArray) -> Beliefs:
     back = np.empty(len(rows), dtype=np.int64)
     back[rows] = np.arange(len(rows))
     ends = back[beliefs.ends]
-    return Beliefs(ids, beliefs.uncertainty[rows], beliefs.precision[rows], ends, beliefs.shared)
+    margin = None if beliefs.margin is None else beliefs.margin[rows]
+    return Beliefs(ids, beliefs.uncertainty[rows], beliefs.precision[rows], ends, beliefs.shared, margin)

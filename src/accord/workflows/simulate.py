@@ -14,13 +14,14 @@ from accord.errors import InputError, did_you_mean
 from accord.evaluation.tables import mean_row
 from accord.fitting.settings import Number
 from accord.typing import Progress
-from accord.workflows.ask import STRATEGIES, ask_texts, askable
+from accord.workflows.ask import STRATEGIES, ask_texts, askable, strategies_of
 from accord.workflows.kinds import task_of
 
 __all__ = ["Simulation", "parse_numbers", "parse_ways", "replay", "simulate"]
 
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
+_LOOKED = 2_000  # texts that are looked at before a choice, as in the studio
 _OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
 
 
@@ -87,7 +88,7 @@ def simulate(
     *,
     settings: Mapping[str, Any],
     progress: Progress,
-    strategies: Sequence[str] = STRATEGIES,
+    strategies: Sequence[str] | None = None,
     at: Sequence[int] = (),
 ) -> Simulation:
     """How fast each way of asking learns, replayed on the judgements that are there.
@@ -100,12 +101,17 @@ def simulate(
     task = task_of(project.kind)
     if at and (min(at) < 1 or list(at) != sorted(set(at))):
         raise InputError(f"numbers of answers rise from 1, as in 50,100,200; got {', '.join(map(str, at))}.")
+    possible = strategies_of(project.kind)
     if task.beliefs is None:
-        if at or set(strategies) != set(STRATEGIES):
+        if at or strategies is not None:
             raise InputError(
                 f"--at and --ways are not for {project.kind}, which has ways of its own. Use --set n_labels=200."
             )
         return Simulation(project.kind, "accuracy", task.must(task.simulate, "simulate")(project, settings, progress))
+    strategies = possible if strategies is None else strategies
+    for name in strategies:
+        if name not in possible:
+            raise InputError(f"a way of asking about {project.kind} is one of {', '.join(possible)}; got {name!r}.")
     own = {name: settings.get(name, default) for name, default in _OWN.items()}
     for name, value in own.items():
         if not (rule := Number(1, whole=True)).allows(value):
@@ -127,10 +133,10 @@ def simulate(
     return Simulation(project.kind, metric, _table(scores, metric))
 
 
-def parse_ways(text: str | None) -> tuple[str, ...]:
+def parse_ways(text: str | None) -> tuple[str, ...] | None:
     """Ways of asking from ``information,uncertainty``; random questions, which they are compared with, come first."""
     if text is None:
-        return STRATEGIES
+        return None
     named = [part.strip() for part in text.split(",") if part.strip()]
     for name in named:
         if name not in STRATEGIES:
@@ -227,7 +233,7 @@ class _Replay:
             if n <= 0:
                 return reached
             how = strategy if model is not None or strategy == "random" else "coverage"
-            table = ask_texts(model, part, n, how, seed=self.seed + len(asked), allowed=set(left))
+            table = ask_texts(model, part, n, how, seed=self.seed + len(asked), allowed=set(left), least=_LOOKED)
             asked += table["item_id"].tolist()
 
     def _answered(self, ids: Sequence[str]) -> Project:
