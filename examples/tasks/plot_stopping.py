@@ -4,7 +4,7 @@ Stopping: how many more votes?
 
 More votes are always better, and never free. ``stability`` says how probable it is that the texts now on top are really the best. A
 probability that takes all votes into account stays right however often one looks, so one may look after every vote and stop when it is
-high enough. How many votes that will take nobody knows beforehand: the interval of the forecast below goes from some hundred votes to thousands, or
+high enough. How many votes that will take nobody knows beforehand: the interval of the forecast below goes from dozens of votes to thousands, or
 has no upper end (``inf``), which is why commands and pages do not print it.
 """
 

@@ -124,6 +124,12 @@ def test_threads_of_single_comments_are_noticed(models, tmp_path, capsys):
     assert any("one comment" in note for note in notes(models / "threads", path, capsys))
 
 
+def test_vectors_of_pairs_are_refused_with_the_cure(tmp_path, capsys):
+    arguments = ["train", "example:arguments", "--model", str(tmp_path / "m.accord"), "--vectors", "words.txt"]
+    assert main(arguments) == 2
+    assert "Items.with_features" in capsys.readouterr().err
+
+
 def test_word_vectors_that_are_gone_are_named(tmp_path, capsys):
     vectors = tmp_path / "words.txt"
     vectors.write_text("cold 1 0\nlovely 0 1\nsoup 1 1\n")

@@ -32,7 +32,7 @@ def train(
         typer.Option(
             metavar="ENCODER",
             help="Vectors of texts beside their words: a file of word vectors, the folder of a saved model, "
-            "model2vec:NAME or sentence-transformers:NAME.",
+            "model2vec:NAME or sentence-transformers:NAME. Not for pairs.",
         ),
     ] = None,
     workers: WorkerCount = None,
@@ -40,12 +40,18 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a model on a project and save it."""
+    from accord.errors import InputError
     from accord.fitting.settings import parse_settings
     from accord.workflows.judged import learnt_from
     from accord.workflows.train import train as run
 
     kind, project = kind_and_project(words, table=None)
     opened = opened_project(project, kind)
+    if opened.kind == "pairs" and vectors is not None:
+        raise InputError(
+            f"--vectors is for threads, aspects, links and rationales; {project} holds pairs. "
+            "Give vectors of pairs from Python, as a matrix: Items.with_features."
+        )
     with progress_bars(hidden=json) as progress:
         saved = run(
             opened,
