@@ -1,6 +1,6 @@
 """When does the joint model help? The default beside simple models, by how much there is to learn from.
 
-    python benchmarks/when_it_helps.py [KIND ...] [--draws 5] [--keep FILE] [--page docs/results/when.md]
+    python benchmarks/when_it_helps.py [KIND ...] [--draws 5] [--keep FILE] [--page docs/results/when-it-helps.md]
 
 For each draw, some groups of a corpus (threads, debates, texts, pairs of texts) are set aside for testing, and every
 method of ``accord evaluate`` learns from more and more of the others. ``--keep`` is a file of finished parts, so that a

@@ -76,6 +76,7 @@ def test_rows_of_an_earlier_run_stand_beside_those_of_a_later_one_and_the_page_s
     old = replace(result(0.7), rows=(*result(0.7).rows, Row("rank", "longer", "kendall", None, 0.46, 0.4, 0.5, 32)))
     result(0.83).beside(old, "The row longer is older.").write(page)
     text = page.read_text()
+    assert "Parts of one run of `accord reproduce pairs`" in text
     assert "The row longer is older.\n" in text
     assert "0.8300" in text
     assert "0.4600" in text

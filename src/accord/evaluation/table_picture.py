@@ -1,6 +1,7 @@
 """The rows of one table as a picture: dots with intervals, or lines where rows or metrics are sizes."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ __all__ = ["draw_table"]
 _OURS, _PAPER = "#1f5fa8", "#c2571a"
 _CROSS: Any = {"marker": "x", "linestyle": "none", "markersize": 6, "markeredgewidth": 1.6}
 _MOST_PANELS, _MOST_ROWS = 3, 30
+_DASHES = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (6, 1.5, 1.5, 1.5)))  # lines that coincide stay visible
+_WIDE = 8.0  # sizes that differ by this factor are drawn on a logarithmic axis
 _NOT_DRAWN = ("p", "r", "alpha", "passes", "gain", "cv_gain")  # parts of others, settings, differences
 
 
@@ -80,17 +83,21 @@ def _dots(axes: "Axes", rows: Sequence[Row], names: Sequence[str]) -> None:
 def _lines(axes: "Axes", rows: Sequence[Row]) -> None:
     ticks = list(dict.fromkeys(row.row.rpartition("@")[2] for row in rows))
     numbers = all(tick.isdigit() for tick in ticks)
-    for line in dict.fromkeys(row.row.rpartition("@")[0] for row in rows):
+    for line, dashes in zip(dict.fromkeys(row.row.rpartition("@")[0] for row in rows), cycle(_DASHES), strict=False):
         own = [row for row in rows if row.row.rpartition("@")[0] == line]
         sizes = [row.row.rpartition("@")[2] for row in own]
         x = [float(size) if numbers else ticks.index(size) for size in sizes]
-        (drawn,) = axes.plot(x, [row.ours for row in own], marker="o", markersize=3.5, label=line)
+        (drawn,) = axes.plot(x, [row.ours for row in own], linestyle=dashes, marker="o", markersize=3.5, label=line)
         axes.fill_between(x, [row.low for row in own], [row.high for row in own], alpha=0.12)
         papers = [(at, row.paper) for at, row in zip(x, own, strict=True) if row.paper is not None]
         if papers:
             axes.plot(*zip(*papers, strict=True), "x", color=drawn.get_color(), markeredgewidth=1.6)
     if not numbers:
         axes.set_xticks(range(len(ticks)), ticks)
+    elif 0 < _WIDE * min(map(float, ticks)) <= max(map(float, ticks)):
+        axes.set_xscale("log")
+        axes.set_xticks([float(tick) for tick in ticks], ticks)
+        axes.minorticks_off()
     axes.grid(color="#e4e4e4", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.legend(frameon=False, fontsize=8)

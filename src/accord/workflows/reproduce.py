@@ -138,10 +138,10 @@ class Reproduction:
 
     def _tables(self, pictures: Mapping[str, str]) -> str:
         commit = f" at commit {self.origin.commit}" if self.origin.commit else ""
-        minutes = max(1, round(self.seconds / 60))
+        minutes, run = max(1, round(self.seconds / 60)), "Parts of one run" if self.notes else "One run"
         lines = [
             _START,
-            f"One run of `accord reproduce {self.kind}{' --quick' * self.quick}`, "
+            f"{run} of `accord reproduce {self.kind}{' --quick' * self.quick}`, "
             f"Accord {self.origin.version}{commit}: {minutes} minute{'s' * (minutes > 1)}, {self.origin.workers}.",
             *self.notes,
             "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash: there is no such figure.",
