@@ -32,6 +32,7 @@ _FLOOR = 0.15  # share of random questions among those that are chosen by what t
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
 _NOTHING = 0.01  # labels put right: too few to be a reason
+_ONE_OF_THE_UNSURE = "no other label is expected to change; the model is less sure of it than of most texts"
 _NEED_MODEL = ("information", "accuracy", "uncertainty")
 
 
@@ -209,7 +210,7 @@ def ask_texts(
         spent = float(costs[usual].of([len(found.texts[row])])[0])
         why = REASONS[strategy if way == "informative" else way]
         if way == "informative" and strategy == "accuracy" and told[str(key)] < _NOTHING:
-            why = REASONS["uncertainty"]
+            why = _ONE_OF_THE_UNSURE
         if str(key) in asked:
             usual, spent = asked[str(key)].question, asked[str(key)].seconds
             why = asked[str(key)].why if way == "informative" else why
