@@ -37,7 +37,7 @@ from accord.threads.features.stacking import StackedLogits
 from accord.threads.features.text import clean_text, tokenise
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
-__all__ = ["FEATURE_SETS", "ThreadFeatures"]
+__all__ = ["FEATURE_SETS", "ThreadFeatures", "thread_order"]
 
 FEATURE_SETS = ("text", "paper", "words", "full")
 STACKED = {"words": ("words",), "full": ("words", "characters", "trees", "blend")}  # learners of each set
