@@ -14,6 +14,7 @@ from accord.errors import InputError
 from accord.evaluation.agreement import krippendorff_alpha
 from accord.workflows.agree import agree, agree_judges
 from accord.workflows.agree_spans import judged_highlights
+from accord.workflows.judged import judged
 
 
 def project(of, texts, **columns):
@@ -216,3 +217,14 @@ def test_a_judge_that_changes_with_time_is_seen_on_the_texts_that_people_answere
     (found,) = agree_judges(with_judges(project("links", ["x"] * 20, **at_once), "m-1"))
     assert np.isnan(found.judges["drift"][0])  # all came in one moment
     assert agree_judges(replace(own, annotator_table=own.annotator_table.slice(0, 0))) == []
+
+
+def test_where_people_tie_a_judge_is_right_in_part_whatever_it_says():
+    rows = [("label", f"t{k}", answer, who) for k in range(30) for who, answer in (("ann", "yes"), ("bob", "no"))]
+    rows += [("label", f"t{k}", ("yes", "no")[k % 2], "m-1") for k in range(30)]
+    columns = dict(zip(("kind", "item_id", "value", "annotator_id"), zip(*rows, strict=True), strict=True))
+    own = with_judges(project("links", ["x"] * 30, **columns), "m-1")
+    (found,) = agree_judges(own)
+    assert found.judges["agreement"].tolist() == [0.5]
+    (measured,) = judged(own)
+    assert measured.judges["agreement"].tolist() == [0.5]

@@ -160,7 +160,7 @@ def test_voters_who_seem_to_answer_at_random_are_named():
     assert Learnt(people([0.0, 0.4])).careless == ["No voter seems to answer at random more often than not."]
     (one,) = Learnt(people([0.0, 0.9])).careless
     assert one.startswith("One voter seems to answer at random more often than not, and counts less: p1 (90 % of 20 ")
-    assert "90 % interval 10 to 100 %" in one
+    assert "90 % interval 10 % to >99 %" in one
     (many,) = Learnt(people([0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 0.2])).careless
     assert many.startswith("6 voters seem")
     assert many.index("p5 (>99 %") < many.index("p4 (95 %")

@@ -76,7 +76,7 @@ class Asking:
 
 
 def label_margin(p: FloatArray) -> FloatArray:
-    """Log odds of the likeliest label against the next, from probabilities of shape (n_texts, n_labels)."""
+    """Log odds of the likeliest label against the next, from probabilities of shape (n_texts, n_labels ≥ 2)."""
     best = -np.sort(-np.maximum(p, 1e-12), axis=1)
     return np.asarray(np.log(best[:, 0] / best[:, 1]))
 

@@ -170,7 +170,8 @@ def load_model(path: str | Path) -> SavedModel:
     except _BROKEN as error:
         said = str(error)[:200].rstrip(".") or type(error).__name__
         raise InputError(
-            f"{path} is not a model that Accord saved, or it is damaged ({said}). Train it again."
+            f"{path} is not a model that Accord saved, or another version saved it, or it is damaged ({said}). "
+            "Train it again."
         ) from None
 
 

@@ -81,10 +81,12 @@ def agree_judges(project: Project, *, pairs: bool = True, random_state: int = 0)
         last = ordered.drop_duplicates(["who", "question"], keep="last")
         own, people = (part[part["who"].isin(names) == kind] for part, kind in ((last, True), (last, False)))
         tally = people.groupby(["question", "answer"]).size()
-        most = tally[tally == tally.groupby(level="question").transform("max")].index
+        most = tally[tally == tally.groupby(level="question").transform("max")]
+        share = 1.0 / most.groupby(level="question").transform("size")  # where people tie, each answer is right in part
         asked = own["question"].isin(people["question"])
-        hits = pd.Series(pd.MultiIndex.from_frame(own[["question", "answer"]]).isin(most), index=own.index)
-        judges = _people(ordered[ordered["who"].isin(names)], own, hits.astype(float).where(asked))
+        given = pd.MultiIndex.from_frame(own[["question", "answer"]])
+        hits = pd.Series(share.reindex(given).fillna(0.0).to_numpy(), index=own.index)
+        judges = _people(ordered[ordered["who"].isin(names)], own, hits.where(asked))
         kappas = _kappas(last, str(what), names, random_state) if pairs else pd.DataFrame()
         found.append(JudgeAgreement(str(what), judges, kappas))
     return found

@@ -270,7 +270,8 @@ def _judge_table(
         own = judge == place
         shared = own & (total[item] > 0)
         most = people[item[shared]] >= people[item[shared]].max(axis=1, keepdims=True)
-        hits = float(most[np.arange(shared.sum()), code[shared]].sum())
+        # Where people tie, each of their answers is right in part.
+        hits = float((most / most.sum(axis=1, keepdims=True))[np.arange(shared.sum()), code[shared]].sum())
         n = int(shared.sum())
         share, low, high = (hits / n, *wilson(hits / n, n, _Z)) if n else (np.nan,) * 3
         row = [name, families[name], int(own.sum()), n, share, low, high]

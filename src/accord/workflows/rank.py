@@ -65,7 +65,7 @@ class Learnt:
             return ["No voter seems to answer at random more often than not."]
         named = [
             f"{row['annotator']} ({percent(row['error'])} of {row['n_votes']:.0f} votes, "
-            f"90 % interval {100 * row['low']:.0f} to {100 * row['high']:.0f} %)"
+            f"90 % interval {percent(row['low'])} to {percent(row['high'])})"
             for row in some.head(_MOST_NAMED).to_dict("records")
         ]
         more = f", and {len(some) - _MOST_NAMED:,} more" if len(some) > _MOST_NAMED else ""

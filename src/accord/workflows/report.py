@@ -305,4 +305,4 @@ def _random(voter: Mapping[Any, Any]) -> str:
     """A voter's rate of random answers in words; the interval is left out where it is nothing but 0."""
     if voter["high"] == 0.0:
         return f"random {percent(voter['error'])}"
-    return f"random {percent(voter['error'])} ({100 * voter['low']:.0f} to {100 * voter['high']:.0f} %)"
+    return f"random {percent(voter['error'])} ({percent(voter['low'])} to {percent(voter['high'])})"

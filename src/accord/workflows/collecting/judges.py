@@ -97,7 +97,9 @@ def _fitted(project: Project) -> AnchoredRanker:
 
 
 def judge_reasons(project: Project, item: str) -> pd.DataFrame | None:
-    """What of a text judges like or dislike beside what people see; None without votes of judges, or of too many.
+    """What of a text judges like or dislike beside what people see; None where that cannot be learnt.
+
+    It cannot without votes of judges, with very many votes, or with votes that do not count whole.
 
     ``annotator, covariate, effect, low, high``; see :meth:`~accord.pairs.judges.AnchoredRanker.explain`.
     """
@@ -107,7 +109,10 @@ def judge_reasons(project: Project, item: str) -> pd.DataFrame | None:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _fitted(project).explain(item)
+        try:
+            return _fitted(project).explain(item)
+        except InputError:  # what the model says of the text stands without it
+            return None
 
 
 def _doubtful_pairs(ranker: AnchoredRanker, table: pd.DataFrame, judges: set[str]) -> list[tuple[str, ...]]:

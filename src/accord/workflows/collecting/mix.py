@@ -16,7 +16,7 @@ Pair = tuple[int, int]
 # Why a question was asked, as owners read it.
 REASONS: Mapping[str, str] = {
     "informative": "its answer tells most about the others",
-    "accuracy": "its answer is expected to put most other labels right",
+    "accuracy": "of all answers, this one is expected to put the most other labels right",
     "information": "its answer tells most about the others",
     "uncertainty": "the model is least sure of it",
     "coverage": "few judgements here so far",
