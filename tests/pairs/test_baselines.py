@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression
 
 from accord.data.documents import Items
@@ -59,11 +61,21 @@ def test_the_gaussian_process_with_every_pair_as_a_landmark_is_that_of_scikit_le
     z = ours._pca.transform(ours._features(items))
     left, right = items.positions(X["left"]), items.positions(X["right"])
     both = np.vstack([np.hstack([z[left], z[right]]), np.hstack([z[right], z[left]])])
-    theirs = GaussianProcessClassifier(ours._similarity, optimizer=None).fit(both, np.concatenate([y == 1, y == 0]))
+    kernel = 4.0 * Matern(length_scale=ours._length, nu=1.5)
+    theirs = GaussianProcessClassifier(kernel, optimizer=None).fit(both, np.concatenate([y == 1, y == 0]))
     there = theirs.predict_proba(both)[:, 1]
     assert_allclose(
         ours.predict_proba(X, items=items)[:, 1], 0.5 * (there[:60] + 1 - there[60:]), atol=1e-2
     )  # two approximations of the same mean
+
+
+def test_classifiers_of_pairs_read_sparse_features_as_dense_ones():
+    X, y, items, _ = problem()
+    wide = np.random.default_rng(1).normal(size=(items.n_items, 200)) + items.features[:, :1]
+    dense, sparse = (Items(items.ids, texts=items.texts, features=x) for x in (wide, sp.csr_array(wide)))
+    for model in (PairSupportVectorClassifier, PairGaussianProcessClassifier):
+        p = [model(n_components=20).fit(X, y, items=one).predict_proba(X, items=one) for one in (dense, sparse)]
+        assert_allclose(p[0], p[1], atol=1e-3)
 
 
 def test_logistic_regression_in_item_space_is_logistic_regression_on_differences():

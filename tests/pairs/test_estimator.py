@@ -64,9 +64,8 @@ def test_every_inference_and_kernel_ranks_well(inference, kernel):
         X, y, items, f, _ = problem(40, 400, seed=seed)
         score = ranker.fit(X, y, items=items).score_items()
         found.append(np.corrcoef(score, f)[0, 1])
-    # The published inference, "variational", lets the variance grow far with few votes: one draw may be poor.
-    assert np.mean(found) > 0.85
-    assert min(found) > 0.75
+    assert np.mean(found) > 0.9
+    assert min(found) > 0.85
 
 
 def test_it_clones_pickles_and_leaves_its_parameters_alone():
@@ -138,7 +137,7 @@ def test_one_vote_and_an_item_without_votes_work():
     ranker = PreferenceRanker().fit([("a", "b")], [1], items=items)
     ranking = ranker.rank().set_index("item_id")
     assert ranking["n_votes"].to_dict() == {"a": 1, "b": 1, "lonely": 0}
-    assert_allclose(ranking.loc["lonely", "score"], 0.0, atol=0.1)
+    assert abs(ranking.loc["lonely", "score"]) < 0.15 * ranking.loc["lonely", "std"]
     assert ranker.predict([("a", "b"), ("b", "a")]).tolist() == [1.0, 0.0]
 
 

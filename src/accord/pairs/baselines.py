@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
-from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.svm import SVR, LinearSVC
@@ -269,7 +268,8 @@ class _ConcatenatedPairs(_FeatureModel):
         self.n_components = n_components
         self.random_state = random_state
 
-    def _kernel(self, length: float) -> Any:
+    def _kernel(self, squared: FloatArray) -> FloatArray:
+        """The kernel from squared distances in units of the length-scale."""
         raise NotImplementedError
 
     def _classifier(self) -> Any:
@@ -282,13 +282,15 @@ class _ConcatenatedPairs(_FeatureModel):
         rng = np.random.default_rng(self.random_state)
         self._fit_features(items)
         x = self._features(items)
-        dense = x.toarray() if sp.issparse(x) else x
-        size = min(self.n_components, *dense.shape)
-        self._pca = PCA(size, random_state=self.random_state, svd_solver="randomized").fit(dense)
-        z = self._pca.transform(dense)
+        size = min(self.n_components, *x.shape)
+        few = size < min(x.shape)  # then sparse features stay sparse
+        x = x if few or not sp.issparse(x) else x.toarray()
+        solver = "arpack" if few else "full"
+        self._pca = PCA(size, random_state=self.random_state, svd_solver=solver).fit(x)
+        z = self._pca.transform(x)
         both = np.vstack([np.hstack([z[votes.left], z[votes.right]]), np.hstack([z[votes.right], z[votes.left]])])
         won = np.concatenate([votes.value == 1.0, votes.value == 0.0])
-        self._similarity = self._kernel(median_distance(both, np.random.default_rng(0)))
+        self._length = median_distance(both, np.random.default_rng(0))
         self._landmarks = np.unique(both, axis=0)
         self._landmarks = self._landmarks[rng.permutation(len(self._landmarks))[: self.n_landmarks]]
         own = self._similarity(self._landmarks)
@@ -298,15 +300,18 @@ class _ConcatenatedPairs(_FeatureModel):
 
     def _coordinates(self, pairs: FloatArray) -> FloatArray:
         """Coordinates whose scalar products are the kernel through the landmarks, shape (n_pairs, n_landmarks)."""
-        across = self._similarity(self._landmarks, pairs)
+        across = self._similarity(pairs)
         return np.asarray(scipy.linalg.solve_triangular(self._factor, across, lower=True)).T
+
+    def _similarity(self, pairs: FloatArray) -> FloatArray:
+        """Kernel values of the landmarks with pairs, shape (n_landmarks, n_pairs)."""
+        return self._kernel(squared_distances(self._landmarks, pairs) / self._length**2)
 
     def predict_proba(self, X: Any, *, items: Items) -> FloatArray:
         """Probabilities that right and that left wins, averaged over both orders, shape (n_pairs, 2)."""
         check_is_fitted(self, "_model")
         left, right = self._sides(X, items)
-        x = self._features(items)
-        z = self._pca.transform(x.toarray() if sp.issparse(x) else x)
+        z = self._pca.transform(self._features(items))
         there = self._model.predict_proba(self._coordinates(np.hstack([z[left], z[right]])))[:, 1]
         back = self._model.predict_proba(self._coordinates(np.hstack([z[right], z[left]])))[:, 1]
         p = 0.5 * (there + 1.0 - back)
@@ -324,8 +329,8 @@ class _ConcatenatedPairs(_FeatureModel):
 class PairSupportVectorClassifier(_ConcatenatedPairs):
     """RBF support vector machine on both texts' features side by side, with Platt's probabilities."""
 
-    def _kernel(self, length: float) -> Any:
-        return RBF(length_scale=length)
+    def _kernel(self, squared: FloatArray) -> FloatArray:
+        return np.exp(-0.5 * squared)
 
     def _classifier(self) -> Any:
         return CalibratedClassifierCV(LinearSVC(C=1.0, dual=False, tol=1e-3), ensemble=False, cv=3)
@@ -337,8 +342,9 @@ class PairGaussianProcessClassifier(_ConcatenatedPairs):
     The landmarks are its inducing points.
     """
 
-    def _kernel(self, length: float) -> Any:
-        return 4.0 * Matern(length_scale=length, nu=1.5)
+    def _kernel(self, squared: FloatArray) -> FloatArray:
+        distance = np.sqrt(3.0 * squared)
+        return 4.0 * (1.0 + distance) * np.exp(-distance)
 
     def _classifier(self) -> Any:
         return _LaplaceLogistic()

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,7 +12,7 @@ from accord.evaluation.tables import Row
 from accord.pairs.baselines import LongerTextRanker
 from accord.pairs.paper.active import cold_setting, prepare_setting, simulate
 from accord.pairs.paper.ard import length_scale_ratios
-from accord.pairs.paper.folds import classification, ranking, some_folds, split
+from accord.pairs.paper.folds import classification, errors, ranking, some_folds, split
 from accord.pairs.paper.methods import answers, gppl
 from accord.pairs.paper.pictures import draw_active_learning, draw_scaling, draw_toy_graphs
 from accord.pairs.paper.results import to_rows
@@ -34,6 +36,20 @@ def test_metrics_of_perfect_and_useless_answers():
     assert classification(truth, truth)["accuracy"] == 1.0
     assert_allclose(classification(truth, np.full(3, 0.5))["cee"], np.log(2))
     assert ranking(np.arange(4.0), np.zeros(4))["spearman"] == 0.0
+
+
+def test_errors_tell_sure_answers_from_unsure_ones_and_long_winners_from_short_ones():
+    texts = ["aaaa", "aa", "a"]
+    items = Items(["x", "y", "z"], texts=texts)
+    # x beats y (the longer), z beats x (the shorter), y beats z (the longer)
+    votes = Comparisons(items, np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 0.0, 1.0]))
+    fold = SimpleNamespace(test=votes, corpus=SimpleNamespace(items=items))
+    found = errors(fold, np.array([0.5 + 0.5 - 1e-9, 0.5 + 1e-9, 0.75]))
+    assert_allclose(found["accuracy_longer"], 1.0)
+    assert_allclose(found["accuracy_shorter"], 0.0)
+    assert_allclose(found["entropy_wrong"], 1.0)
+    assert_allclose(found["entropy_right"], 0.5 * (0.75 * np.log2(4 / 3) + 0.25 * 2), atol=1e-6)
+    assert "entropy_wrong" not in errors(fold, np.array([0.9, 0.1, 0.9]))
 
 
 def test_rows_are_means_over_folds_with_the_papers_figure():

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from accord.pairs.baselines import pagerank
 from accord.pairs.process import evidence
-from accord.pairs.process.evidence import Shrinkage, evidence_loss, fit
+from accord.pairs.process.evidence import Shrinkage, _log_gamma, evidence_loss, fit, gamma_scale
 from accord.pairs.process.kernels import Factor, Inputs, Kernel, Term
 from accord.pairs.process.leave_group_out import leave_group_out_loss
 from accord.pairs.process.likelihoods import Ballots, Preference
@@ -131,23 +131,44 @@ def test_the_gamma_prior_moves_one_common_variance():
     assert_allclose(np.exp(sure.theta[0]), 0.01, rtol=0.05)
 
 
-def test_the_variance_of_the_published_linearisation_settles_where_its_update_does_not_move_it():
-    """1/s has the mean (a₀ + ½ n) / (b₀ + ½ fᵀ K⁻¹ f) under q, with the whole covariance written out."""
+# Almost flat, so that the variance has to become large.
+FLAT = Kernel((Term("m", (Factor("matern", 0, np.array([20.0])),)),))
+
+
+def test_the_published_update_of_the_variance_is_that_of_the_whole_covariance():
+    """1/s has the mean (a₀ + ½ n) / (b₀ + ½ fᵀ K⁻¹ f) under q, with everything written out."""
     x, votes = problem(30, 200)
-    kernel = Kernel((Term("m", (Factor("matern", 0, np.array([20.0])),)),))  # almost flat: s has to become large
-    shape, rate, start = 2.0, 200.0, np.zeros(2)
-    found = fit(
-        kernel, x, None, votes, start=start, likelihood=Preference(spread=rate / shape), learn="gamma",
-        method="variational", gamma=(shape, rate), max_outer=200, tol=1e-7,
-    )  # fmt: skip
-    gram = kernel.block(x).value(np.zeros(2)) + 1e-6 * np.eye(30)
-    design = found.prior.design
-    covariance = design @ np.linalg.solve(found.posterior.factor @ found.posterior.factor.T, design.T)
-    mean = design @ found.posterior.mean
+    shape, rate, theta = 2.0, 200.0, np.array([3.0, 0.0])
+    prior = make_prior(prepare(FLAT, x, None, votes), theta, votes)
+    posterior = infer(prior, votes, Preference(spread=rate / shape), method="variational")
+    covariance = prior.design @ np.linalg.solve(posterior.factor @ posterior.factor.T, prior.design.T)
+    mean = prior.design @ posterior.mean
+    gram = FLAT.block(x).value(np.zeros(2)) + 1e-6 * np.eye(30)
     expected = np.trace(np.linalg.solve(gram, covariance + np.outer(mean, mean)))
-    settled = (rate + 0.5 * expected) / (shape + 15.0)
-    assert settled > 10.0
-    assert_allclose(np.exp(found.theta[0]), settled, rtol=0.02)
+    moved = gamma_scale(theta, FLAT.is_variance, posterior, prior, votes, shape, rate)
+    assert_allclose(np.exp(moved[0]), (rate + 0.5 * expected) / (shape + 15.0), rtol=1e-3)
+    assert moved[1] == theta[1]
+
+
+def test_the_published_inference_ends_with_the_first_step_from_the_fifth_on_that_does_not_raise_the_bound(monkeypatch):
+    x, votes = problem(30, 200)
+    bounds = []
+
+    def noted(theta, is_variance, posterior, prior, counted, shape, rate):
+        bounds.append(posterior.bound + _log_gamma(theta[is_variance].mean(), shape, rate))
+        return gamma_scale(theta, is_variance, posterior, prior, counted, shape, rate)
+
+    monkeypatch.setattr(evidence, "gamma_scale", noted)
+    found = fit(
+        FLAT, x, None, votes, start=np.zeros(2), likelihood=Preference(spread=100.0), learn="gamma",
+        method="variational", gamma=(2.0, 200.0), max_outer=200, tol=1e-4,
+    )  # fmt: skip
+    assert found.convergence.converged
+    assert len(bounds) >= 5
+    rises = np.diff(bounds) / np.abs(bounds[1:])
+    assert rises[-1] <= 1e-4
+    assert np.all(rises[3:-1] > 1e-4)
+    assert np.exp(found.theta[0]) > 100.0  # it began at 100
 
 
 def test_leaving_a_group_out_in_closed_form_comes_close_to_refitting():

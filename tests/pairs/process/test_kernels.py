@@ -31,6 +31,26 @@ def test_the_product_kernel_equals_its_plain_twin_dense_and_sparse(d):
     assert_allclose(product_matrix(x[:4], z, lengths, paired=True), np.diag(expected[:4]), rtol=1e-10)
 
 
+@pytest.mark.parametrize("values", ["presence", "counts", "many"])
+def test_the_sparse_product_kernel_equals_its_plain_twin_for_few_and_many_different_values(values):
+    rng = np.random.default_rng(2)
+    x, z = rows(rng, 60, 8), rows(rng, 50, 8)
+    if values != "many":
+        most = 1 if values == "presence" else 6
+        x, z = (np.minimum(np.ceil(np.abs(3.0 * part)), most) for part in (x, z))
+    lengths, weights = rng.uniform(0.5, 5.0, 8), rng.normal(size=(60, 50))
+    a, b = sp.csr_array(x), sp.csr_array(z)
+    b.data[0] = 0.0  # a zero that is stored is a zero
+    z = b.toarray()
+    assert_allclose(product_matrix(a, b, lengths), plain_product(x, z, lengths), rtol=1e-10)
+    assert_allclose(product_matrix(a, a, lengths), plain_product(x, x, lengths), rtol=1e-10)
+    assert_allclose(product_matrix(a[:50], b, lengths, paired=True), np.diag(plain_product(x[:50], z, lengths)))
+    dense = product_gradient(x, z, lengths, weights)
+    assert_allclose(product_gradient(a, b, lengths, weights), dense, rtol=1e-9)
+    paired = product_gradient(x[:50], z, lengths, weights[:50, 0], paired=True)
+    assert_allclose(product_gradient(a[:50], b, lengths, weights[:50, 0], paired=True), paired, rtol=1e-9)
+
+
 def test_the_product_kernel_survives_many_large_distances():
     x = sp.csr_array(np.full((1, 500), 1e6))
     assert product_matrix(x, sp.csr_array((1, 500)), np.ones(500))[0, 0] == 0.0

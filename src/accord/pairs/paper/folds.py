@@ -20,9 +20,9 @@ from accord.evaluation.metrics import (
 )
 from accord.pairs.feature_groups import hstack_groups
 from accord.pairs.features import ArgumentFeatures
-from accord.typing import BoolArray, FloatArray
+from accord.typing import BoolArray, FloatArray, ObjectArray
 
-__all__ = ["FEATURES", "Fold", "classification", "ranking", "some_folds", "split"]
+__all__ = ["FEATURES", "Fold", "classification", "errors", "ranking", "some_folds", "split"]
 
 # feature set → groups made from texts, vectors that come with the corpus
 FEATURES: dict[str, tuple[str | None, tuple[str, ...]]] = {
@@ -42,6 +42,7 @@ class Fold:
     corpus: ConvArg
     training: BoolArray  # (n_items,)
     items: Items  # all of them; vocabularies and scales come from the training items
+    feature_names: ObjectArray  # (n_features,)
 
     @property
     def training_items(self) -> Items:
@@ -106,14 +107,18 @@ def split(corpus: ConvArg, name: str, features: str = "full") -> Fold:
     training = corpus.folds != name
     texts, vectors = FEATURES[features]
     groups: dict[str, FloatArray | sp.csr_array] = {}
+    names: list[str] = []
     if texts is not None:
         written = corpus.items.texts if corpus.items.texts is not None else np.zeros(0, dtype=object)
         maker = ArgumentFeatures(features=texts).fit(written[training])
         matrix = maker.transform(written)
         groups.update({group: matrix[:, part] for group, part in maker.groups_.items()})
+        names += maker.get_feature_names_out().tolist()
     for vector in vectors:
         groups[vector] = np.asarray(corpus.vectors[vector], dtype=np.float64)
-    return Fold(name, corpus, training, corpus.items.with_features(*hstack_groups(groups)))
+        names += [f"{vector}[{k}]" for k in range(groups[vector].shape[1])]
+    items = corpus.items.with_features(*hstack_groups(groups))
+    return Fold(name, corpus, training, items, np.array(names, dtype=object))
 
 
 def classification(truth: FloatArray, p: FloatArray) -> dict[str, float]:
@@ -127,6 +132,29 @@ def classification(truth: FloatArray, p: FloatArray) -> dict[str, float]:
         "cee": cross_entropy(truth, p),
         "ece": expected_calibration_error(truth, p),
     }
+
+
+def errors(fold: Fold, p: FloatArray) -> dict[str, float]:
+    """How sure right and wrong answers are, and how much length alone decides.
+
+    The entropies are means in bits, at most 1 for two outcomes. ``accuracy_longer`` is that on the gold votes that the
+    longer text won, ``accuracy_shorter`` that on those which the shorter one won. A figure about nothing is left out.
+    """
+    truth, p = fold.test.value == 1.0, np.clip(p, 1e-9, 1.0 - 1e-9)
+    right = (p > 0.5) == truth
+    entropy = -(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p))
+    written = fold.corpus.items.texts if fold.corpus.items.texts is not None else np.zeros(0, dtype=object)
+    length = np.array([len(str(text)) for text in written])
+    longer, shorter = (
+        sign * (length[fold.test.left] - length[fold.test.right]) * np.where(truth, 1, -1) > 0 for sign in (1, -1)
+    )
+    parts = {
+        "entropy_right": entropy[right],
+        "entropy_wrong": entropy[~right],
+        "accuracy_longer": right[longer],
+        "accuracy_shorter": right[shorter],
+    }
+    return {name: float(np.mean(values)) for name, values in parts.items() if values.size}
 
 
 def ranking(gold: FloatArray, score: FloatArray) -> dict[str, float]:

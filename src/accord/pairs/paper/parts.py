@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from accord.pairs.paper.active import active_results
-from accord.pairs.paper.ard import median_results, mlii_results, svi_results
-from accord.pairs.paper.folds import Fold, classification, ranking, some_folds, split
+from accord.pairs.paper.ard import median_results, mlii_results, seed_results, svi_results
+from accord.pairs.paper.folds import Fold, classification, errors, ranking, some_folds, split
 from accord.pairs.paper.methods import (
     BASELINES,
     Answers,
     answers,
+    baseline_answers,
+    baseline_scores,
     choose_voters,
     decided,
     gppl,
@@ -37,9 +39,10 @@ def _baseline_rows(fold: Fold, rows: Iterable[str]) -> Results:
     corpus, found = fold.corpus, Results()
     strict, everything, crowd = (fold.train(votes) for votes in (corpus.strict, corpus.all, corpus.crowdsample))
     for row in rows:
-        found["strict", row] = classification(fold.test.value, BASELINES[row](fold, strict)[0])
-        found["rank", row] = ranking(fold.gold, BASELINES[row](fold, everything)[1])
-        found["crowd", row] = _six(fold, BASELINES[row](fold, crowd))
+        p = BASELINES[row](fold, strict)[0]
+        found["strict", row], found["errors", row] = classification(fold.test.value, p), errors(fold, p)
+        found["rank", row] = ranking(fold.gold, baseline_scores(row, fold, everything))
+        found["crowd", row] = _six(fold, baseline_answers(row, fold, crowd))
     return found
 
 
@@ -47,9 +50,12 @@ def _default_rows(fold: Fold, learnt: Learnt) -> Results:
     """Our default on all three sets of votes, beside what people would use instead."""
     corpus, theta = fold.corpus, learnt()
     found = _baseline_rows(fold, ("longer", "logistic_diff"))
-    found["rank", "pagerank"] = ranking(fold.gold, BASELINES["pagerank"](fold, fold.train(corpus.all))[1])
+    found["rank", "pagerank"] = ranking(fold.gold, baseline_scores("pagerank", fold, fold.train(corpus.all)))
     strict = answers(gppl(fold, fold.train(corpus.strict), theta), fold)
-    found["strict", "gppl"] = classification(fold.test.value, strict[0])
+    found["strict", "gppl"], found["errors", "gppl"] = (
+        classification(fold.test.value, strict[0]),
+        errors(fold, strict[0]),
+    )
     found["rank", "gppl"] = ranking(fold.gold, answers(gppl(fold, fold.train(corpus.all), theta), fold)[1])
     crowd = fold.train(corpus.crowdsample)
     found["crowd", "gppl"] = _six(fold, answers(gppl(fold, crowd, theta, ties="margin"), fold))
@@ -92,7 +98,8 @@ def _feature_rows(fold: Fold, learnt: Learnt) -> Results:
     for features in ("glove", "ling"):
         other = split(fold.corpus, fold.name, features)
         model = gppl(other, other.train(fold.corpus.strict), raw_hyperparameters(other))
-        found["strict", f"gppl/{features}"] = classification(fold.test.value, answers(model, other)[0])
+        p, row = answers(model, other)[0], f"gppl/{features}"
+        found["strict", row], found["errors", row] = classification(fold.test.value, p), errors(fold, p)
     return found
 
 
@@ -128,12 +135,13 @@ PARTS: dict[str, Part] = {
     "crowd": Part(1, _crowd_rows),
     "median": Part(1, median_results, "ling+glove"),
     "svi": Part(1, svi_results, "ling+glove"),
-    "active": Part(4, lambda fold, _: active_results(fold)),
     "regression": Part(1, lambda fold, _: _baseline_rows(fold, ("bradley_terry", "pl_svr"))),
-    "scaling": Part(32, scaling_results),
     "classifiers": Part(1, lambda fold, _: _baseline_rows(fold, ("svm", "gpc"))),
     "features": Part(1, _feature_rows),
-    "mlii": Part(8, mlii_results, "ling+glove"),  # some 10,000 length-scales: minutes a fold
+    "scaling": Part(8, scaling_results),
+    "seeds": Part(32, seed_results, "ling+glove"),
+    "active": Part(1, lambda fold, _: active_results(fold)),
+    "mlii": Part(1, mlii_results, "ling+glove"),  # some 10,000 length-scales: a minute a fold
 }
 QUICK_PARTS: dict[str, Part] = {
     "default": Part(1, _default_rows),

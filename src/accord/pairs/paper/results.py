@@ -14,7 +14,7 @@ __all__ = ["Results", "to_rows"]
 # (table, row) → metric → value
 Results = dict[tuple[str, str], dict[str, float]]
 
-_TABLES = ("strict", "rank", "crowd", "votes", "active", "scaling", "ard")
+_TABLES = ("strict", "rank", "crowd", "votes", "errors", "active", "scaling", "seeds", "ard", "ard_features")
 # (table, metric, row): each is tested against the other rows of its table, or against those named.
 _TESTED: tuple[tuple[str, str, str, tuple[str, ...] | None], ...] = (
     ("strict", "cee", "gppl", None),

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def scaling_results(fold: Fold, _: Callable[[], FloatArray]) -> Results:
     everything = full.train(fold.corpus.strict)
     columns = rng.permutation(full.items.features.shape[1]) if full.items.features is not None else np.zeros(0, int)
     for n in _FEATURES:
-        fewer = Fold(full.name, full.corpus, full.training, _with_columns(full.items, np.sort(columns[:n])))
+        some = np.sort(columns[:n])
+        fewer = replace(full, items=_with_columns(full.items, some), feature_names=full.feature_names[some])
         part = Comparisons(fewer.training_items, everything.left, everything.right, everything.value)
         settings = {"kernel": "matern_product", "combine": "product", "item_effects": False, "standardise": False}
         found["scaling", f"features@{n}"] = _measure(fewer, part, n_inducing=500, **settings)

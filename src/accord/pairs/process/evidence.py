@@ -43,6 +43,8 @@ __all__ = ["Fit", "Shrinkage", "evidence_loss", "fit", "gamma_scale"]
 _LEVEL = 1e-7
 # Log variances and log length-scales stay within so much of the base scales.
 _FARTHEST = 9.0
+# From which step on the published inference may stop.
+_LEAST_PUBLISHED = 5
 # How often scores and voters are learnt in turn before the hyper-parameters move.
 _VOTER_ROUNDS = 3
 
@@ -86,6 +88,7 @@ class _State(NamedTuple):
     reached: float  # the bound
     best: FloatArray  # the last θ that raised it
     curvature: Curvature  # of the bound by θ
+    n_steps: int = 0  # counted for the published inference
 
 
 def evidence_loss(
@@ -243,7 +246,8 @@ def fit(
         Where θ starts, and stays if ``learn`` is ``"fixed"``.
     learn : {"mlii", "gamma", "fixed"}
         All of θ by the bound; one common variance by its Gamma prior; nothing. With the published linearisation
-        (``method="variational"``) the variance starts at the prior's, as published, and no step is taken back.
+        (``method="variational"``) all is as in the authors' program: the variance starts at the prior's, no step is
+        taken back, and from the fifth step on the first that does not raise the bound, or hardly, is the last one.
     learn_bias : bool
         Also learn the position bias. A margin is learnt whenever the likelihood has one.
     voters : Voters, optional
@@ -272,7 +276,7 @@ def fit(
         return first[0].scaled(float(np.exp((theta - start)[is_variance][0])))  # only the common variance moves
 
     def step(state: _State) -> _State:
-        theta, now, like, marks, people, counted, reached, best, curvature = state
+        theta, now, like, marks, people, counted, reached, best, curvature, _ = state
         prior = prior_at(theta, counted, marks)
         rounds = _VOTER_ROUNDS if people is not None else 1
         known: Posterior | None = None
@@ -314,10 +318,16 @@ def fit(
                     theta=0.5 * (theta + best), sites=now, likelihood=like, marks=marks, voters=people, votes=counted
                 )
             best, theta = theta, gamma_scale(theta, is_variance, posterior, prior, counted, *gamma)
-            return _State(theta, now, like, marks, people, counted, objective, best, curvature)
+            if not guarded:
+                best = theta
+            return _State(theta, now, like, marks, people, counted, objective, best, curvature, state.n_steps + 1)
         return _State(theta, now, like, marks, people, counted, posterior.bound, best, curvature)
 
     def change(old: _State, new: _State) -> float:
+        if learn == "gamma" and not guarded:
+            if new.n_steps < _LEAST_PUBLISHED:
+                return np.inf
+            return max(0.0, (new.reached - old.reached) / max(1.0, abs(new.reached)))
         moved = [abs(new.likelihood.bias - old.likelihood.bias)]
         if margin:
             moved.append(abs(new.likelihood.margin - old.likelihood.margin))

@@ -16,6 +16,8 @@ __all__ = ["product_gradient", "product_matrix"]
 
 # Products of (1 + u) are folded into a logarithm this often, before they can overflow.
 _FOLD = 32
+# Columns with at most so many different values have a table of terms.
+_DISTINCT = 32
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
@@ -41,46 +43,95 @@ def _log_dense(x: AnyArray, z: AnyArray, out: FloatArray, paired: bool, symmetri
 
 
 @njit(cache=True, error_model="numpy")
-def _log_sparse(
+def _log_factor(u: float) -> float:
+    return np.log1p(u) - u
+
+
+@njit(cache=True, error_model="numpy")
+def _log_paired(
+    xd: FloatArray, xi: IntArray, xp: IntArray, zd: FloatArray, zi: IntArray, zp: IntArray, n_columns: int
+) -> FloatArray:
+    row, out = np.zeros(n_columns), np.zeros(len(xp) - 1)
+    for i in range(len(out)):
+        for e in range(xp[i], xp[i + 1]):
+            row[xi[e]] = xd[e]
+            out[i] += _log_factor(abs(xd[e]))
+        for e in range(zp[i], zp[i + 1]):
+            own = row[zi[e]]
+            out[i] += _log_factor(abs(own - zd[e])) - _log_factor(abs(own))
+        for e in range(xp[i], xp[i + 1]):
+            row[xi[e]] = 0.0
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def _log_crossed(
     xd: FloatArray,
     xi: IntArray,
     xp: IntArray,
     zd: FloatArray,
     zi: IntArray,
     zp: IntArray,
-    n_columns: int,
     out: FloatArray,
-    paired: bool,
     symmetric: bool,
 ) -> None:
-    row = np.zeros(n_columns)
-    for i in range(len(xp) - 1):
-        base = 0.0  # log k against an empty row
-        for e in range(xp[i], xp[i + 1]):
-            row[xi[e]] = xd[e]
-            u = abs(xd[e])
-            base += np.log1p(u) - u
-        first, last = (i, i + 1) if paired else (0, i + 1 if symmetric else len(zp) - 1)
-        for j in range(first, last):
-            total, product, distance, count = base, 1.0, 0.0, 0
-            for e in range(zp[j], zp[j + 1]):
-                own = abs(row[zi[e]])
-                u = abs(row[zi[e]] - zd[e])
-                product *= (1.0 + u) / (1.0 + own)
-                distance += u - own
-                count += 1
-                if count == _FOLD:
-                    total += np.log(product)
-                    product, count = 1.0, 0
-            total += np.log(product) - distance
-            if paired:
-                out[i, 0] = total
-            else:
-                out[i, j] = total
-                if symmetric:
-                    out[j, i] = total
-        for e in range(xp[i], xp[i + 1]):
-            row[xi[e]] = 0.0
+    """Column by column, so that only features that both rows of a pair have cost anything for the pair.
+
+    log k = Σ_d g(|x_d|) + Σ_d g(|z_d|) + Σ_both g(|x_d − z_d|) − g(|x_d|) − g(|z_d|), g(u) = log(1 + u) − u. Counts and
+    presences have few different values, so that the terms of a column are computed once for each pair of values.
+    """
+    base_x, base_z = np.zeros(out.shape[0]), np.zeros(out.shape[1])
+    for e in range(len(xd)):
+        base_x[xi[e]] += _log_factor(abs(xd[e]))
+    for e in range(len(zd)):
+        base_z[zi[e]] += _log_factor(abs(zd[e]))
+    for i in range(out.shape[0]):
+        for j in range(i + 1 if symmetric else out.shape[1]):
+            out[i, j] = base_x[i] + base_z[j]
+    values, terms = np.empty(_DISTINCT), np.empty((_DISTINCT, _DISTINCT))
+    for d in range(len(xp) - 1):
+        codes_x, n_values = _codes(xd[xp[d] : xp[d + 1]], values, 0)
+        codes_z, n_values = _codes(zd[zp[d] : zp[d + 1]], values, n_values)
+        coded = n_values <= _DISTINCT
+        if coded:
+            for a in range(n_values):
+                for b in range(n_values):
+                    terms[a, b] = _overlap(values[a], values[b])
+        for e in range(xp[d], xp[d + 1]):
+            i = xi[e]
+            for f in range(zp[d], zp[d + 1]):
+                j = zi[f]
+                if symmetric and j > i:
+                    break  # rows of a column are in order
+                out[i, j] += terms[codes_x[e - xp[d]], codes_z[f - zp[d]]] if coded else _overlap(xd[e], zd[f])
+    if symmetric:
+        for i in range(out.shape[0]):
+            for j in range(i):
+                out[j, i] = out[i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def _overlap(x: float, z: float) -> float:
+    """What changes in log k because both rows have the feature."""
+    return _log_factor(abs(x - z)) - _log_factor(abs(x)) - _log_factor(abs(z))
+
+
+@njit(cache=True, error_model="numpy")
+def _codes(column: FloatArray, values: FloatArray, n_values: int) -> tuple[IntArray, int]:
+    """Place of each entry among the different values, which are noted down; more than fit are only counted."""
+    codes = np.zeros(len(column), dtype=np.int64)
+    for e in range(len(column)):
+        code = 0
+        while code < min(n_values, _DISTINCT) and values[code] != column[e]:
+            code += 1
+        if code == n_values:
+            if n_values < _DISTINCT:
+                values[n_values] = column[e]
+            n_values += 1
+        elif code == _DISTINCT:
+            break  # there are more already
+        codes[e] = min(code, _DISTINCT - 1)
+    return codes, n_values
 
 
 @njit(cache=True, error_model="numpy")
@@ -97,7 +148,13 @@ def _gradient_dense(x: FloatArray, z: FloatArray, weights: FloatArray, gradient:
 
 
 @njit(cache=True, error_model="numpy")
-def _gradient_sparse(
+def _slope(u: float) -> float:
+    """∂ log k_d / ∂ log l_d."""
+    return u * u / (1.0 + u)
+
+
+@njit(cache=True, error_model="numpy")
+def _gradient_paired(
     xd: FloatArray,
     xi: IntArray,
     xp: IntArray,
@@ -106,34 +163,59 @@ def _gradient_sparse(
     zp: IntArray,
     weights: FloatArray,
     gradient: FloatArray,
-    paired: bool,
 ) -> None:
     row = np.zeros(len(gradient))
     for i in range(len(xp) - 1):
         for e in range(xp[i], xp[i + 1]):
             row[xi[e]] = xd[e]
-        first, last = (i, i + 1) if paired else (0, len(zp) - 1)
-        row_weight = 0.0
-        for j in range(first, last):
-            w = weights[i, 0] if paired else weights[i, j]
-            row_weight += w
-            for e in range(zp[j], zp[j + 1]):
-                own = abs(row[zi[e]])
-                u = abs(row[zi[e]] - zd[e])
-                gradient[zi[e]] += w * (u * u / (1.0 + u) - own * own / (1.0 + own))
+            gradient[xi[e]] += weights[i, 0] * _slope(abs(xd[e]))
+        for e in range(zp[i], zp[i + 1]):
+            own = row[zi[e]]
+            gradient[zi[e]] += weights[i, 0] * (_slope(abs(own - zd[e])) - _slope(abs(own)))
         for e in range(xp[i], xp[i + 1]):
-            u = abs(xd[e])
-            gradient[xi[e]] += row_weight * u * u / (1.0 + u)
             row[xi[e]] = 0.0
 
 
+@njit(cache=True, error_model="numpy")
+def _gradient_crossed(
+    xd: FloatArray,
+    xi: IntArray,
+    xp: IntArray,
+    zd: FloatArray,
+    zi: IntArray,
+    zp: IntArray,
+    weights: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    by_x, by_z = weights.sum(axis=1), weights.sum(axis=0)
+    for d in range(len(gradient)):
+        total = 0.0
+        for f in range(zp[d], zp[d + 1]):
+            total += by_z[zi[f]] * _slope(abs(zd[f]))
+        for e in range(xp[d], xp[d + 1]):
+            i, x = xi[e], xd[e]
+            own = _slope(abs(x))
+            total += by_x[i] * own
+            for f in range(zp[d], zp[d + 1]):
+                z = zd[f]
+                both = _slope(abs(x - z)) if x != z else 0.0
+                total += weights[i, zi[f]] * (both - own - _slope(abs(z)))
+        gradient[d] = total
+
+
 def _scaled(x: Any, lengths: FloatArray) -> Any:
-    """√3 x / l, in the form that the loops read."""
+    """√3 x / l, in the form that the loops read: sparse rows with their columns in order and no zeros."""
     if sp.issparse(x):
         scaled = sp.csr_array(x, dtype=np.float64, copy=True)
+        scaled.sum_duplicates()
+        scaled.eliminate_zeros()
         scaled.data *= np.sqrt(3.0) / lengths[scaled.indices]
         return scaled
     return np.ascontiguousarray(np.asarray(x, dtype=np.float64) * (np.sqrt(3.0) / lengths))
+
+
+def _parts(x: Any) -> tuple[FloatArray, IntArray, IntArray]:
+    return x.data, x.indices, x.indptr
 
 
 def product_matrix(x: AnyArray, z: AnyArray, lengths: FloatArray, *, paired: bool = False) -> FloatArray:
@@ -156,7 +238,11 @@ def product_matrix(x: AnyArray, z: AnyArray, lengths: FloatArray, *, paired: boo
     a = _scaled(x, lengths)
     b = a if z is x else _scaled(z, lengths)
     if sp.issparse(a):
-        _log_sparse(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, a.shape[1], out, paired, symmetric)
+        if paired:
+            out[:, 0] = _log_paired(*_parts(a), *_parts(b), a.shape[1])
+        else:
+            columns = a.tocsc()
+            _log_crossed(*_parts(columns), *_parts(columns if z is x else b.tocsc()), out, symmetric)
     else:
         _log_dense(a, b, out, paired, symmetric)
     np.exp(out, out=out)
@@ -179,7 +265,10 @@ def product_gradient(
     gradient = np.zeros(x.shape[1])
     columns = np.ascontiguousarray(weights.reshape(len(weights), -1), dtype=np.float64)
     if sp.issparse(a):
-        _gradient_sparse(a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, columns, gradient, paired)
+        if paired:
+            _gradient_paired(*_parts(a), *_parts(b), columns, gradient)
+        else:
+            _gradient_crossed(*_parts(a.tocsc()), *_parts(b.tocsc()), columns, gradient)
     else:
         _gradient_dense(a, b, columns, gradient, paired)
     return gradient
