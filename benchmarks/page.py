@@ -20,6 +20,8 @@ ours and the peer's alike, and the ratios less steady than on a quiet machine.
 each gets an environment of its own, and none of them is needed to use Accord.
 """
 
+TITLES = {"asking_speed": "Choosing questions", "bradley_terry": "Bradley–Terry"}
+
 # Why a row has no peer, by the words its name has; the first that fits.
 NO_PEER = (
     ("Good Grief", "no other implementation is published"),
@@ -96,19 +98,21 @@ def _peer(row: dict) -> str:
 
 def write(results: list[dict]) -> None:
     """Write the page."""
-    lines = [HEAD]
+    versions = {
+        max(group, key=itemgetter("date"))["versions"] for _, group in groupby(results, itemgetter("benchmark"))
+    }
+    same = len(versions) == 1
+    lines = [HEAD, *([f"Versions: {versions.pop()}.", ""] if same else [])]
     for name, group in groupby(results, key=itemgetter("benchmark")):
         rows = list(group)
         latest = max(rows, key=lambda row: (row["date"], len(row["runs"])))
         n_runs = len(latest["runs"])
         runs = "one run" if n_runs == 1 else f"{n_runs} runs"
-        lines += [f"## {name.replace('_', ' ').capitalize()}", ""]
+        lines += [f"## {TITLES.get(name, name.replace('_', ' ').capitalize())}", ""]
         busy = (latest.get("load") or 0.0) > 1.5  # a benchmark alone has a load of 1
         where = latest["machine"] + (f", shared with other work (load up to {latest['load']:.0f})" if busy else "")
-        lines += [
-            f"`python benchmarks/run.py {name}`, {latest['date']}, {runs}; {where}; {latest['versions']}.",
-            "",
-        ]
+        said = "" if same else f"; {latest['versions']}"
+        lines += [f"`python benchmarks/run.py {name}`, {latest['date']}, {runs}; {where}{said}.", ""]
         lines += ["| task | ours | peer | peer's time | ratio | note |", "|---|---:|---|---:|---:|---|"]
         for row in rows:
             earlier = "" if row["date"] == latest["date"] else f"measured {row['date']} on {row['machine']}"
