@@ -111,6 +111,13 @@ def test_every_row_with_a_peer_was_measured_or_says_why_it_was_not():
             assert one["note"]
 
 
+def test_every_row_where_the_peer_is_faster_says_why():
+    slower = [one for one in STORED if one["ratio"] is not None and one["ratio"] < 1.0]
+    assert slower
+    assert [(one["name"], one["peer"]) for one in slower if not page.slower(one)] == []
+    assert page.slower(row(ours=1.0, theirs=2.0, name="pairs")) == ""
+
+
 @pytest.mark.parametrize("name", sorted({one["benchmark"] for one in STORED}))
 def test_every_stored_benchmark_is_one_that_can_be_run(name):
     assert name in run.benchmarks()

@@ -97,7 +97,8 @@ def test_every_answer_is_two_clicks_from_the_first_page():
         "write files for Label Studio", "which words mattered", "logistic regression on my data", "cite Accord",
         "the licence, or which versions", "in pandas", "ties", "add votes", "two annotators", "my own model", "Chinese",
         "the same figures twice", "how long it takes", "since the last version", "leave my machine", "*tier*",
-        "keep a model",
+        "keep a model", "several files", "one person answered", "gave different ones", "several labels", "just came in",
+        "A beats B", "did not converge", "which side", "answers of the studio", "on a server", "Windows",
     ],
 )  # fmt: skip
 def test_a_question_that_strangers_ask_has_a_row(words):

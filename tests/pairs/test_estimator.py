@@ -134,10 +134,12 @@ def test_undefeated_winless_and_disconnected_items_get_finite_scores():
 
 def test_one_vote_and_an_item_without_votes_work():
     items = Items(["a", "b", "lonely"])
-    ranker = PreferenceRanker().fit([("a", "b")], [1], items=items)
-    ranking = ranker.rank().set_index("item_id")
-    assert ranking["n_votes"].to_dict() == {"a": 1, "b": 1, "lonely": 0}
-    assert abs(ranking.loc["lonely", "score"]) < 0.15 * ranking.loc["lonely", "std"]
+    rankers = [PreferenceRanker(random_state=seed).fit([("a", "b")], [1], items=items) for seed in range(4)]
+    rankings = [ranker.rank().set_index("item_id") for ranker in rankers]
+    assert rankings[0]["n_votes"].to_dict() == {"a": 1, "b": 1, "lonely": 0}
+    # The score is a mean of draws: over 30 other seeds its standard deviation is .04, and that of a mean of four .02.
+    assert_allclose(np.mean([ranking.loc["lonely", "score"] for ranking in rankings]), 0.0, atol=0.1)
+    ranker = rankers[0]
     assert ranker.predict([("a", "b"), ("b", "a")]).tolist() == [1.0, 0.0]
 
 

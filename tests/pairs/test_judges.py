@@ -11,7 +11,8 @@ from accord import AnchoredRanker
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.errors import InputError
-from accord.pairs.judges import _without_copies, slope_sentence
+from accord.pairs.judged_votes import without_copies
+from accord.pairs.judges import slope_sentence
 from accord.pairs.style import covariates_of, known_covariates, text_numbers, told_apart
 from synthetic.judges import judged_votes
 
@@ -122,28 +123,28 @@ def test_a_judge_that_copies_another_adds_nothing():
     table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
     copied = table[table["annotator_id"] == "judge-1"].assign(annotator_id="judge-2")
     families = {"judge-1": "a", "judge-2": "b"}
-    votes, (note,) = _without_copies(read(pd.concat([table, copied])), families)
+    votes, (note,) = without_copies(read(pd.concat([table, copied])), families)
     assert "judge-2 gives the answer of judge-1 to every one of" in note
     assert_frame_equal(votes.to_table(), read(table).to_table())
     assert "judge-2" not in set(votes.annotators)
     swapped = copied.rename(columns={"left": "right", "right": "left"}).assign(value=1.0 - copied["value"])
-    assert _without_copies(read(pd.concat([table, swapped])), families)[0].n_votes == len(table)
+    assert without_copies(read(pd.concat([table, swapped])), families)[0].n_votes == len(table)
     other = copied.assign(value=np.where(np.arange(len(copied)) == 3, 1.0 - copied["value"], copied["value"]))
-    votes, notes = _without_copies(read(pd.concat([table, other])), families)
+    votes, notes = without_copies(read(pd.concat([table, other])), families)
     assert notes == []
     assert votes.n_votes == len(table) + len(copied)
-    assert _without_copies(read(pd.concat([table, copied])), {"judge-1": "a"})[1] == []  # a person may agree
+    assert without_copies(read(pd.concat([table, copied])), {"judge-1": "a"})[1] == []  # a person may agree
 
 
 def test_the_same_answers_again_count_once_unless_a_judge_ever_changes_its_mind():
     table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
     judged = table[table["annotator_id"] == "judge-1"].drop_duplicates(["left", "right"])
     people = table[table["annotator_id"] != "judge-1"]
-    votes, (note,) = _without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
+    votes, (note,) = without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
     assert "always answered alike" in note
     assert votes.n_votes == len(people) + len(judged)
     changed = judged.assign(value=np.where(np.arange(len(judged)) == 0, 1.0 - judged["value"], judged["value"]))
-    votes, notes = _without_copies(read(pd.concat([people, judged, changed])), {"judge-1": "a"})
+    votes, notes = without_copies(read(pd.concat([people, judged, changed])), {"judge-1": "a"})
     assert notes == []
     assert votes.n_votes == len(people) + 2 * len(judged)
 
@@ -173,12 +174,12 @@ def test_families_of_several_judges_are_their_own():
 def test_a_file_of_a_judges_votes_that_was_written_twice_counts_once():
     table = judged_votes(n_items=12, n_people=60, n_judged=90, n_judges=1).votes.to_table()
     judged, people = (table[(table["annotator_id"] == "judge-1") == kind] for kind in (True, False))
-    votes, (note,) = _without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
+    votes, (note,) = without_copies(read(pd.concat([people, judged, judged])), {"judge-1": "a"})
     assert "is there 2 times" in note
     counts = [part.groupby(["left", "right", "value"]).size() for part in (read(table).to_table(), votes.to_table())]
     pd.testing.assert_series_equal(*counts)
     once_more = pd.concat([people, judged, judged.head(60)])  # not all of it: these are votes of their own
-    assert _without_copies(read(once_more), {"judge-1": "a"})[1] == []
+    assert without_copies(read(once_more), {"judge-1": "a"})[1] == []
 
 
 def test_what_judges_see_in_a_text_is_their_slope_times_how_far_it_is_from_the_mean():

@@ -1,5 +1,6 @@
 """The files for containers and systemd call the studio as it can be called."""
 
+import json
 import re
 from pathlib import Path
 
@@ -23,3 +24,11 @@ def test_every_option_is_one_of_the_command(name):
     used = {option for line in calls for option in re.findall(r"--[a-z][a-z-]+", line)}
     assert used
     assert used <= known | {"--create-home"}
+
+
+def test_options_given_to_the_container_leave_the_database_in_its_volume():
+    """What follows the name of a container takes the place of CMD, and is added to ENTRYPOINT."""
+    lines = (FOLDER / "Dockerfile").read_text().splitlines()
+    (volume,) = [line.split()[1] for line in lines if line.startswith("VOLUME ")]
+    (entry,) = [json.loads(line.removeprefix("ENTRYPOINT ")) for line in lines if line.startswith("ENTRYPOINT ")]
+    assert entry[entry.index("--database") + 1].startswith(f"sqlite:///{volume}/")

@@ -233,7 +233,8 @@ class _Words(Learnt):
 
 RECORD, ESTIMATOR = _Record(), _Estimator()
 _LINEAR = ("coef_", "intercept_", "classes_", "n_iter_")
-_STOCHASTIC = Learnt(*_LINEAR, "t_", left_out=("_expanded_class_weight", "_loss_function_"))
+# In older versions of scikit-learn it has an attribute C, which is no setting.
+_STOCHASTIC = Learnt(*_LINEAR, "t_", left_out=("_expanded_class_weight", "_loss_function_", "C"))
 _WORDS = _Words("vocabulary_", "fixed_vocabulary_", "_tfidf", left_out=("_stop_words_id",))
 _COMPONENTS = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
 _CONSTANT = ("classes_", "class_prior_", "n_classes_", "n_outputs_", "sparse_output_", "_strategy")

@@ -22,8 +22,9 @@ from accord.data.reading.html import holds_html, plain_text
 from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
+from accord.data.reading.roles import WINS, Role
 from accord.data.reading.rows import Buffer, Context, Rows
-from accord.data.reading.schemas import WINS, Matched, Role
+from accord.data.reading.schemas import Matched
 from accord.data.reading.sources import Source
 from accord.data.reading.votes import TIED, answer_of, is_graded
 from accord.data.reading.wide import (

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from accord.data.project import Project
 from accord.data.reading.json_stream import decode
-from accord.data.reading.schemas import USES, check_uses
+from accord.data.reading.roles import USES
+from accord.data.reading.schemas import check_uses
 from accord.errors import InputError
 from accord.store import projects
 from accord.store.database import Connection, UnstorableError
