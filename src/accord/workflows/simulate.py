@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from accord.data.project import Project
 from accord.errors import InputError, did_you_mean
 from accord.evaluation.tables import mean_row
 from accord.fitting.settings import Number
+from accord.texts.similar import weighted_words
 from accord.typing import Progress
 from accord.workflows.ask import STRATEGIES, ask_texts, askable, strategies_of
 from accord.workflows.kinds import task_of
@@ -233,7 +236,9 @@ class _Replay:
             if n <= 0:
                 return reached
             how = strategy if model is not None or strategy == "random" else "coverage"
-            table = ask_texts(model, part, n, how, seed=self.seed + len(asked), allowed=set(left), least=_LOOKED)
+            table = ask_texts(
+                model, part, n, how, seed=self.seed + len(asked), allowed=set(left), least=_LOOKED, words=_read_once
+            )
             asked += table["item_id"].tolist()
 
     def _answered(self, ids: Sequence[str]) -> Project:
@@ -257,6 +262,16 @@ class _Replay:
             return float(np.nanmean(np.abs(ranks - table["rank"].to_numpy())))
         labels = self.truth.reindex(table["item_id"]).to_numpy(object)
         return float(np.mean(table["label"].astype(str).to_numpy(object) == labels))
+
+
+def _read_once(texts: Sequence[str]) -> sp.csr_array:
+    """The words of the same texts, which are asked about again and again, are read once."""
+    return _words(tuple(texts))
+
+
+@lru_cache(maxsize=1)
+def _words(texts: tuple[str, ...]) -> sp.csr_array:
+    return weighted_words(texts)
 
 
 def _checkpoints(n_labels: int) -> list[int]:
