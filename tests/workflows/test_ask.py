@@ -1,6 +1,7 @@
 """Asking in every kind: what is asked, why, how probable it was; and what is done before anything is known."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -212,7 +213,9 @@ def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, c
     written = tmp_path / "curves.html"
     again = ["simulate", "rationales", "example:cafe-notes", "--set", "n_labels=12", "--set", "seeds=1"]
     assert main([*again, "--report", str(written), "--json"]) == 0
-    assert "<polyline" in written.read_text()
+    page = written.read_text()
+    drawn = re.findall(r'<polyline [^>]*stroke="([^"]*)"[^>]*stroke-dasharray="([^"]*)"', page)
+    assert len(drawn) == len(set(drawn)) == len(STRATEGIES)  # every way has a line of its own
     assert '"needed"' in capsys.readouterr().out
     with pytest.raises(InputError, match="at least 40 answered texts"):
         simulate(partly("rationales", keep=20), settings={}, progress=quiet)
@@ -268,6 +271,20 @@ def test_answers_that_are_needed_are_read_off_the_curve():
     assert "cannot tell" not in " ".join(found.sentences)
     unsure = Simulation("links", "accuracy", table.assign(gain_low=-0.1, gain_high=0.1, n=2))
     assert all("2 splits cannot tell it from random questions" in sentence for sentence in unsure.sentences)
+
+
+def test_a_summary_has_a_row_for_each_way_and_says_how_much_better_than_random_questions_it_is():
+    numbers = (10, 20, 50, 75, 100, 200, 400)
+    columns = ["strategy", "n_labels", "mean", "gain", "gain_low", "gain_high"]
+    rows = [("information", n, 0.7, -0.01, -0.03, 0.01) for n in numbers]
+    rows += [("random", n, 0.71, 0.0, 0.0, 0.0) for n in numbers[:-1]]
+    found = Simulation("links", "accuracy", pd.DataFrame(rows, columns=columns)).summary()
+    assert found.columns.tolist() == ["way of asking", "50 answers", "100 answers", "200 answers", "400 answers"]
+    assert found["way of asking"].tolist() == ["random", "information"]
+    assert found["400 answers"].tolist() == ["–", "0.700 (−0.010 ± 0.020)"]
+    assert found["50 answers"].tolist() == ["0.710", "0.700 (−0.010 ± 0.020)"]
+    few = pd.DataFrame([row[:3] for row in rows if row[1] <= 20], columns=columns[:3])
+    assert Simulation("pairs", "accuracy", few).summary()["20 answers"].tolist() == ["0.710", "0.700"]
 
 
 @pytest.mark.parametrize("kind", ["links", "aspects"])

@@ -25,6 +25,7 @@ __all__ = ["Simulation", "parse_numbers", "parse_ways", "replay", "simulate"]
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
 _LOOKED = 2_000  # texts that are looked at before a choice, as in the studio
+_SHOWN = 4  # numbers of answers that people are shown
 _OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
 
 
@@ -46,6 +47,14 @@ class Simulation:
     metric: str
     table: pd.DataFrame
 
+    @property
+    def measured(self) -> str:
+        """What the figures are, in words."""
+        what = "distance from the given ranks (less is better)" if self.metric == "distance" else self.metric
+        if "gain" not in self.table:
+            return f"{what} on what was held out"
+        return f"{what} on texts held out, and how much better than random questions (± half of the 95 % interval)"
+
     def needed(self, strategy: str) -> float | None:
         """The answers with which a way is as good as random questions at the end; ``None`` where it never is."""
         sign = -1.0 if self.metric == "distance" else 1.0
@@ -59,6 +68,28 @@ class Simulation:
         if at == 0 or reached[at] == reached[at - 1]:
             return float(n[at])
         return float(n[at - 1] + (n[at] - n[at - 1]) * (goal - reached[at - 1]) / (reached[at] - reached[at - 1]))
+
+    @property
+    def ways(self) -> list[str]:
+        """The ways of asking, random questions first."""
+        return sorted(dict.fromkeys(self.table["strategy"]), key=lambda name: name != "random")
+
+    def summary(self) -> pd.DataFrame:
+        """One row a way of asking, and at most four numbers of answers, for people to read.
+
+        A cell is the mean, and where ways were compared on the same texts how much better than random questions it is,
+        with half of the 95 % interval.
+        """
+        numbers = sorted(self.table["n_labels"].unique().tolist())
+        round_ones = [n for n in _checkpoints(numbers[-1]) if n in numbers]
+        numbers = (round_ones if len(round_ones) > 1 else numbers)[-_SHOWN:]
+        rows = []
+        for strategy in self.ways:
+            part = self.table[self.table["strategy"] == strategy].to_dict("records")
+            found = {row["n_labels"]: _cell(row, strategy) for row in part}
+            cells = {f"{n:,} answers": found.get(n, "–") for n in numbers}
+            rows.append({"way of asking": strategy, **cells})
+        return pd.DataFrame(rows)
 
     @property
     def sentences(self) -> list[str]:
@@ -198,6 +229,16 @@ def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd
             row |= {"gain": gain.ours, "gain_low": gain.low, "gain_high": gain.high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _cell(row: Mapping[Any, Any], strategy: str) -> str:
+    mean = f"{row['mean']:.3f}"
+    if strategy == "random" or "gain" not in row:
+        return mean
+    half = 0.5 * (row["gain_high"] - row["gain_low"])
+    if not np.isfinite(half):  # one split alone
+        return f"{mean} ({row['gain']:+.3f})".replace("-", "−")
+    return f"{mean} ({row['gain']:+.3f} ± {half:.3f})".replace("-", "−")
 
 
 def _truth(project: Project) -> pd.Series:
