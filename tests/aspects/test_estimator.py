@@ -79,6 +79,15 @@ def test_every_choice_of_the_ordinal_models_works(settings):
     assert ranking_loss(Y[TEST], ranker.predict(X[TEST])) < 0.75
 
 
+def test_texts_that_are_read_once_are_predicted_as_by_each_method():
+    ranker = AspectRanker(n_ranks=4, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    known = np.where(np.arange(3) == 1, Y[TEST], 0)
+    p, ranks, equal = ranker.predict_jointly(X[TEST], known=known)
+    assert_allclose(p, ranker.predict_proba(X[TEST], known=known), rtol=0, atol=1e-12)
+    assert (ranks == ranker.predict(X[TEST], known=known)).all()
+    assert_allclose(equal, ranker.predict_all_equal(X[TEST], known=known), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("settings", [
     {"update": "figure_1"}, {"averaged": False}, {"alpha": 1.0, "passes": 2}, {"agreement": "perceptron"},
     {"agreement": "svm", "contrast": False},

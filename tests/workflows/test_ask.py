@@ -1,6 +1,7 @@
 """Asking in every kind: what is asked, why, how probable it was; and what is done before anything is known."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,11 +14,12 @@ from accord.cli.main import main
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.engines.numerics import entropy
 from accord.errors import InputError
+from accord.texts.similar import weighted_words
 from accord.workflows import stopping
 from accord.workflows.ask import STRATEGIES, ask, askable, informative_texts
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
-from accord.workflows.simulate import Simulation, replay, simulate
+from accord.workflows.simulate import Simulation, _words, replay, simulate
 from accord.workflows.stopping import estimate_rest
 
 KINDS = {
@@ -181,6 +183,22 @@ def test_the_command_takes_a_kind_and_a_project(capsys):
     assert main(["simulate", "letters", "example:cafe-notes"]) == 2
 
 
+def test_a_table_without_a_kind_is_asked_about_and_the_texts_come_first(tmp_path, capsys):
+    notes = pd.DataFrame({"text": [f"a {'good' if i % 2 else 'bad'} place {i}" for i in range(60)]})
+    notes["label"] = [("yes", "no")[i % 2] if i < 40 else None for i in range(60)]
+    notes.to_csv(tmp_path / "notes.csv", index=False)
+    assert main(["ask", str(tmp_path / "notes.csv"), "-n", "3"]) == 0
+    said = capsys.readouterr()
+    assert "this is a project of rationales" in said.err
+    heading = said.out.splitlines()[2]
+    assert heading.index("text") < heading.index("question")
+    assert "about the other texts, in nats" in said.out
+    assert main(["ask", str(tmp_path / "notes.csv"), "-n", "3", "--strategy", "uncertainty"]) == 0
+    assert "how unsure the model is" in capsys.readouterr().out
+    assert main(["ask", str(tmp_path / "notes.csv"), "-n", "3", "--strategy", "random"]) == 0
+    assert "gain" not in capsys.readouterr().out  # no gain is known of random questions
+
+
 def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, capsys):
     project = open_example("cafe-notes")
     found = simulate(project, settings={"n_labels": 20, "seeds": 2}, progress=quiet)
@@ -195,7 +213,9 @@ def test_a_replay_compares_ways_on_texts_that_were_never_asked_about(tmp_path, c
     written = tmp_path / "curves.html"
     again = ["simulate", "rationales", "example:cafe-notes", "--set", "n_labels=12", "--set", "seeds=1"]
     assert main([*again, "--report", str(written), "--json"]) == 0
-    assert "<polyline" in written.read_text()
+    page = written.read_text()
+    drawn = re.findall(r'<polyline [^>]*stroke="([^"]*)"[^>]*stroke-dasharray="([^"]*)"', page)
+    assert len(drawn) == len(set(drawn)) == len(STRATEGIES)  # every way has a line of its own
     assert '"needed"' in capsys.readouterr().out
     with pytest.raises(InputError, match="at least 40 answered texts"):
         simulate(partly("rationales", keep=20), settings={}, progress=quiet)
@@ -206,6 +226,19 @@ def test_a_replay_may_fit_after_given_numbers_of_answers_alone():
     curve = replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
     assert list(curve) == [10, 15, 30]
     assert curve == replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
+
+
+def test_a_replay_reads_the_words_of_its_texts_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(
+        "accord.workflows.simulate.weighted_words", lambda texts: read.append(len(texts)) or weighted_words(texts)
+    )
+    _words.cache_clear()
+    project = open_example("cafe-notes")
+    curve = replay(project, "information", split=0, batch=10, at=(15, 30))
+    assert read == [len(askable(project).ids)]
+    monkeypatch.setattr("accord.workflows.simulate._read_once", weighted_words)
+    assert curve == replay(project, "information", split=0, batch=10, at=(15, 30))
 
 
 def test_a_simulation_may_compare_some_ways_at_some_numbers_of_answers(capsys):
@@ -238,6 +271,20 @@ def test_answers_that_are_needed_are_read_off_the_curve():
     assert "cannot tell" not in " ".join(found.sentences)
     unsure = Simulation("links", "accuracy", table.assign(gain_low=-0.1, gain_high=0.1, n=2))
     assert all("2 splits cannot tell it from random questions" in sentence for sentence in unsure.sentences)
+
+
+def test_a_summary_has_a_row_for_each_way_and_says_how_much_better_than_random_questions_it_is():
+    numbers = (10, 20, 50, 75, 100, 200, 400)
+    columns = ["strategy", "n_labels", "mean", "gain", "gain_low", "gain_high"]
+    rows = [("information", n, 0.7, -0.01, -0.03, 0.01) for n in numbers]
+    rows += [("random", n, 0.71, 0.0, 0.0, 0.0) for n in numbers[:-1]]
+    found = Simulation("links", "accuracy", pd.DataFrame(rows, columns=columns)).summary()
+    assert found.columns.tolist() == ["way of asking", "50 answers", "100 answers", "200 answers", "400 answers"]
+    assert found["way of asking"].tolist() == ["random", "information"]
+    assert found["400 answers"].tolist() == ["–", "0.700 (−0.010 ± 0.020)"]
+    assert found["50 answers"].tolist() == ["0.710", "0.700 (−0.010 ± 0.020)"]
+    few = pd.DataFrame([row[:3] for row in rows if row[1] <= 20], columns=columns[:3])
+    assert Simulation("pairs", "accuracy", few).summary()["20 answers"].tolist() == ["0.710", "0.700"]
 
 
 @pytest.mark.parametrize("kind", ["links", "aspects"])

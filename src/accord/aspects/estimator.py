@@ -547,6 +547,29 @@ class AspectRanker(WithWorkers, BaseEstimator):
             raise InputError(f"model={self.model!r} has no agreement model. Use 'good_grief' or 'ordinal_crf'.")
         return sigmoid(agreement_scores(self.agreement_, x))
 
+    def predict_jointly(self, X: Any, *, known: Any = None) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Probabilities of ranks, ranks, and probabilities that all are equal, where texts are read once.
+
+        Parameters
+        ----------
+        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        known : array of shape (n_texts, n_aspects), optional
+            Ranks that are known already, 0 or nan elsewhere.
+
+        Returns
+        -------
+        p : array of shape (n_texts, n_aspects, n_ranks)
+            As by ``predict_proba``.
+        ranks : array of shape (n_texts, n_aspects)
+            As by ``predict``.
+        equal : array of shape (n_texts,)
+            As by ``predict_all_equal``.
+        """
+        self._need_probabilities("probabilities of ranks")
+        x = self._features(X)
+        p = self._probabilities(x, known, None)
+        return p, DECODERS[self.decoding](p), self._posterior.all_equal(x, self._known(known), None)
+
     def worth_of_ranks(self, X: Any, *, known: Any = None) -> FloatArray:
         """What the rank of each aspect is expected to tell about all ranks of its text, shape (n_texts, n_aspects).
 

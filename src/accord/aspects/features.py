@@ -114,7 +114,7 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
         x.sort_indices()  # so that sums do not depend on the order in which words were met
         x.data = self.weights_[x.indices]
         if self.unit:
-            norms = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
+            norms = np.sqrt(np.asarray(x.power(2).sum(axis=1)).ravel())
             x.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(x.indptr))
         return x
 

@@ -78,9 +78,7 @@ def predict(model: AspectRanker, project: Project) -> pd.DataFrame:
     n, m, k = items.n_items, len(model.aspects_), model.n_ranks
     given = known > 0
     if model.model in ORDINALS:
-        p = model.predict_proba(texts, known=known).reshape(n, m, k)
-        ranks = model.predict(texts, known=known).reshape(n, m)
-        equal = model.predict_all_equal(texts, known=known)
+        p, ranks, equal = model.predict_jointly(texts, known=known)
     else:
         p = np.where(given[:, :, None], np.arange(1, k + 1) == known[:, :, None], np.nan)
         ranks = np.where(given, known, model.predict(texts).reshape(n, m))

@@ -92,7 +92,7 @@ def ask(
         print_json({"kind": opened.kind, "rows": records(table), "costs": seconds, **left})
         return
     print_table(_readable(table, opened), title="Ask next")
-    if "gain" in table:
+    if "gain" in table and table["gain"].notna().any():
         told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
         typer.echo(f"gain: {_gain(table)}{told}.")
     if who:
@@ -112,6 +112,10 @@ def _gain(table: "pd.DataFrame") -> str:
     ways = set(table["strategy"]) if "strategy" in table else set()
     if "accuracy" in ways:
         return "how many labels of other texts an answer is expected to put right"
+    if "uncertainty" in ways:
+        return "how unsure the model is of the answer, in nats"
+    if "information" in ways and not ({"score", "scores"} & set(table["question"])):
+        return "how much an answer is expected to tell about the other texts, in nats"
     return "how much an answer is expected to tell"
 
 
@@ -126,9 +130,11 @@ def _readable(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":
         return table.assign(
             **{side: [words[name] if is_made(name) else name for name in table[side]] for side in sides}
         )
+    shown = table if table["gain"].notna().any() else table.drop(columns="gain")
     if not any(is_made(name) for name in table["item_id"]):
-        return table
-    shown = table.assign(text=table["item_id"].map(texts_of(opened)))
+        return shown
+    shown = shown.copy()
+    shown.insert(1, "text", table["item_id"].map(texts_of(opened)))
     if opened.kind == "threads":  # one comment may stand in several threads
         threads = opened.frames()["items"].set_index("item_id")["group_id"].astype(object)
         shown.insert(0, "group_id", table["item_id"].map(threads))

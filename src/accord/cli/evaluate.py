@@ -40,7 +40,7 @@ def evaluate(
     from accord.workflows.report import evaluation_report, write_report
 
     check_page(report)
-    kind, project = kind_and_project(words, table=None)
+    kind, project = kind_and_project(words)
     opened = opened_project(project, kind)
     with progress_bars(hidden=json) as progress:
         found = run(

@@ -77,8 +77,8 @@ Scheduler = Annotated[
 ]
 
 
-def kind_and_project(words: list[str], *, table: str | None = "pairs") -> tuple[str | None, str]:
-    """The kind, if it is named, and the project; ``table`` is the kind of a raw table without one."""
+def kind_and_project(words: list[str]) -> tuple[str | None, str]:
+    """The kind, if it is named, and the project; that of a raw table is guessed where none is named."""
     from pathlib import Path
 
     from accord.errors import InputError
@@ -88,7 +88,7 @@ def kind_and_project(words: list[str], *, table: str | None = "pairs") -> tuple[
         raise InputError(f"say the kind of judgement and one project; got {' '.join(words)!r}.")
     if len(words) == 2:
         return check_kind(words[0]), words[1]
-    return (table if Path(words[0]).is_file() else None), words[0]
+    return None, words[0]
 
 
 def workers_of(count: int | None, scheduler: str | None) -> "Workers":

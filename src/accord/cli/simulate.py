@@ -68,7 +68,7 @@ def simulate(
         saved = {name: found.needed(name) for name in dict.fromkeys(found.table["strategy"])}
         print_json({"kind": found.kind, "rows": records(found.table), "needed": saved, "sentences": found.sentences})
         return
-    print_table(found.table, title="Ways of asking")
+    print_table(found.summary(), title=f"Ways of asking: {found.measured}")
     for sentence in found.sentences:
         typer.echo(sentence)
     if report is not None:

@@ -45,7 +45,7 @@ def train(
     from accord.workflows.judged import learnt_from
     from accord.workflows.train import train as run
 
-    kind, project = kind_and_project(words, table=None)
+    kind, project = kind_and_project(words)
     opened = opened_project(project, kind)
     if opened.kind == "pairs" and vectors is not None:
         raise InputError(

@@ -31,8 +31,8 @@ def is_forest(graphs: Graphs) -> BoolArray:
     from scipy.sparse.csgraph import connected_components
 
     n, m = np.diff(graphs.node_offsets), np.diff(graphs.edge_offsets)
-    found = m == 0
-    rows = np.flatnonzero((m > 0) & (m < n))
+    found = m <= 1  # no edge joins a node to itself
+    rows = np.flatnonzero((m > 1) & (m < n))
     if len(rows):
         part = graphs.subset(rows)
         links = coo_array((np.ones(part.n_edges, dtype=np.int8), tuple(part.edges.T)), shape=(part.n_nodes,) * 2)

@@ -210,7 +210,7 @@ class _ByWords:
         self._seen = solve_triangular(root, self._prior * (here @ self._words.T).toarray(), lower=True)
         seen = solve_triangular(root, self._prior * (here @ there.T).toarray(), lower=True)
         self._covariance = self._prior * (self._words @ there.T).toarray() - self._seen.T @ seen
-        length = np.asarray(words.multiply(words).sum(axis=1)).ravel()
+        length = np.asarray(words.power(2).sum(axis=1)).ravel()
         self._variance = self._prior * length[rows] - (self._seen**2).sum(axis=0)
         self._noise = noise[rows]
         self._total = self._prior * length[targets] - (seen**2).sum(axis=0)  # of log odds, or of answers

@@ -73,7 +73,7 @@ def marked_words(words: sp.csr_array, rates: FloatArray) -> sp.csr_array:
 
 
 def _unit(words: sp.csr_array) -> sp.csr_array:
-    size = np.sqrt(np.asarray(words.multiply(words).sum(axis=1)).ravel())
+    size = np.sqrt(np.asarray(words.power(2).sum(axis=1)).ravel())
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     return sp.csr_array(sp.diags_array(scale) @ words)
 
@@ -156,7 +156,7 @@ class _Readings:
         self._among = _VARIANCE * (words @ words.T).toarray() - seen.T @ seen
         self._covariance = _VARIANCE * (words @ targets.T).toarray() - seen.T @ there
         self._noise = 1.0 / np.maximum(options.precision, _FEWEST)
-        length = np.asarray(targets.multiply(targets).sum(axis=1)).ravel()
+        length = np.asarray(targets.power(2).sum(axis=1)).ravel()
         self._total = _VARIANCE * length - (there**2).sum(axis=0) + 1.0 / np.maximum(target_precision, _FEWEST)
 
     def gain(self, rows: IntArray) -> FloatArray:

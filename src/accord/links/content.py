@@ -59,7 +59,7 @@ def mixing(X: sp.csr_matrix, ends: IntArray, weights: FloatArray, *, block: int 
     two = sp.csr_matrix(step @ step)
     length = np.concatenate(
         [
-            np.sqrt(np.asarray((rows := two[start : start + block] @ X).multiply(rows).sum(axis=1)).ravel())
+            np.sqrt(np.asarray((two[start : start + block] @ X).power(2).sum(axis=1)).ravel())
             for start in range(0, len_of(X), block)
         ]
         or [np.empty(0)]

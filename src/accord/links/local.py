@@ -47,7 +47,7 @@ def local_labeller(
         Of the neighbour features, as in training.
     """
     n_content = content.shape[1]
-    squares = np.asarray(content.multiply(content).sum(axis=1)).ravel()
+    squares = np.asarray(content.power(2).sum(axis=1)).ravel()
     if not hasattr(classifier, "coef_"):
 
         def ask(text: int, labels: IntArray) -> int:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain, product, repeat
 from typing import Any
 
 import numpy as np
@@ -88,8 +88,7 @@ class Vocabulary:
 
     def codes(self, tokens: Sequence[str]) -> IntArray:
         """The type of each token, shape (n_tokens,)."""
-        known, n = self._places, self.n_words
-        return np.fromiter((known.get(token, n) for token in tokens), np.int32, len(tokens))
+        return np.fromiter(map(self._places.get, tokens, repeat(self.n_words)), np.int32, len(tokens))
 
     def presence(self, documents: Sequence[Sequence[str]], *, repeats: bool = False) -> sp.csr_matrix:
         """Which types occur in which documents, zeros and ones, shape (n_documents, n_words).

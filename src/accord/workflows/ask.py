@@ -1,12 +1,13 @@
 """Say which questions are worth asking next."""
 
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from accord.data.project import Project
 from accord.data.task import Beliefs, Task
@@ -33,6 +34,7 @@ _GIVEN = 200  # answered texts whose words are compared with those that are look
 _PAIRS = ("bald", "uncertainty", "transfer")
 _NOTHING = 0.01  # labels put right: too few to be a reason
 _ONE_OF_THE_UNSURE = "no other label is expected to change; the model is less sure of it than of most texts"
+Words = Callable[[Sequence[str]], sp.csr_array]
 _NEED_MODEL = ("information", "accuracy", "uncertainty")
 
 
@@ -158,11 +160,12 @@ def ask_texts(
     costs: Mapping[str, Cost] | None = None,
     questions: Sequence[str] | None = None,
     least: int = 0,
+    words: Words = weighted_words,
 ) -> pd.DataFrame:
     """Texts to ask about, drawn so that the probability of each draw is known; see :func:`ask`.
 
     With ``allowed``, the others are not asked about, but count among those that are to be known. Of very many texts a
-    part is looked at, and at least ``least``.
+    part is looked at, and at least ``least``. ``words`` reads their words; one that remembers saves time in replays.
     """
     task, found = task_of(project.kind), askable(project)
     questions = questions or QUESTIONS[project.kind][:1]
@@ -197,6 +200,7 @@ def ask_texts(
             seed=seed,
             least=least,
             seconds=seconds,
+            words=words,
         )
     shares = {"informative": 1.0 - _FLOOR, "random": _FLOOR} if len(names) else {strategy: 1.0}
     mix = TextMix(found.ids[free], found.counts[free], found.groups[free], {"informative": names}, shares)
@@ -241,6 +245,7 @@ def informative_texts(
     seed: int = 0,
     least: int = 0,
     seconds: FloatArray | None = None,
+    words: Words = weighted_words,
 ) -> tuple[list[str], FloatArray]:
     """The texts that a strategy would ask about, best first, and their gains, which count by the second.
 
@@ -270,11 +275,11 @@ def informative_texts(
     rows = np.concatenate([rows, others])
     precision = np.concatenate([beliefs.precision, np.ones(others.size)])
     margin = None if margin is None else np.concatenate([margin, np.zeros(others.size)])
-    words = weighted_words(found.texts[rows].tolist())
     allowed = np.concatenate([unsure, np.zeros(others.size, dtype=bool)])
     time = None if seconds is None else seconds[rows]
     share = float((~found.given).sum() / max((~found.given[rows]).sum(), 1))
-    asking = Asking(words, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share, time, margin)
+    read = words(found.texts[rows].tolist())
+    asking = Asking(read, precision, found.given[rows], beliefs.ends, beliefs.shared, allowed, share, time, margin)
     chosen, gains = pick_texts(asking, wanted, rng)
     return found.ids[rows[chosen]].tolist(), gains
 

@@ -166,7 +166,10 @@ def _calibration_chart(evaluation: Evaluation) -> dict[str, Any]:
 
 
 # Colour and dashes of the lines of a picture, which are told apart without the colour too.
-_LINES = (("var(--accent)", ""), ("var(--soft)", "2 3"), ("currentColor", "7 3"), ("var(--accent)", "7 3 2 3"))
+_LINES = (
+    ("var(--soft)", "2 3"), ("var(--accent)", ""), ("#c2571a", "7 3"), ("#4a7fd0", "7 3 2 3"), ("#a05bb5", "3 2"),
+)  # fmt: skip
+_BESIDE = 3.0  # pixels between the intervals of two ways at one number of answers
 
 
 def simulation_report(project: Project, found: Simulation, *, title: str) -> str:
@@ -176,9 +179,11 @@ def simulation_report(project: Project, found: Simulation, *, title: str) -> str
     least, most = float(table["n_labels"].min()), float(table["n_labels"].max())
     x, y = _placer(least, most, 90.0, 600.0), _placer(low, high, 235.0, 35.0)
     curves = []
-    for place, (name, part) in enumerate(table.groupby("strategy", sort=False)):
+    for place, name in enumerate(found.ways):
+        part = table[table["strategy"] == name]
         figures = part[["n_labels", "mean", "low", "high"]].to_numpy(float).tolist()
-        dots = [(x(n), y(mean), y(bottom), y(top)) for n, mean, bottom, top in figures]
+        beside = _BESIDE * (place - (table["strategy"].nunique() - 1) / 2)
+        dots = [(x(n) + beside, y(mean), y(bottom), y(top)) for n, mean, bottom, top in figures]
         colour, dashes = _LINES[place % len(_LINES)]
         points = " ".join(f"{dot[0]},{dot[1]}" for dot in dots)
         curves.append({"name": name, "points": points, "dots": dots, "colour": colour, "dashes": dashes})
@@ -188,13 +193,14 @@ def simulation_report(project: Project, found: Simulation, *, title: str) -> str
         project,
         title=title,
         metric=found.metric,
+        measured=found.measured,
         sentences=found.sentences,
         curves=curves,
         label="; ".join(f"{row.strategy} {row.n_labels}: {row.mean:.3f}" for row in table.itertuples()),
         x_ticks=[(x(n), f"{n:,}") for n in ticks],
         y_ticks=[(y(low + (high - low) * part), f"{low + (high - low) * part:.2f}") for part in (0.0, 0.5, 1.0)],
-        columns=list(table.columns),
-        rows=[[_said(value) for value in row] for row in table.itertuples(index=False)],
+        columns=list(found.summary().columns),
+        rows=found.summary().to_numpy().tolist(),
         facts=project.counts,
     )
 

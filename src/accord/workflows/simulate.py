@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from accord.data.project import Project
 from accord.errors import InputError, did_you_mean
 from accord.evaluation.tables import mean_row
 from accord.fitting.settings import Number
+from accord.texts.similar import weighted_words
 from accord.typing import Progress
 from accord.workflows.ask import STRATEGIES, ask_texts, askable, strategies_of
 from accord.workflows.kinds import task_of
@@ -22,6 +25,7 @@ __all__ = ["Simulation", "parse_numbers", "parse_ways", "replay", "simulate"]
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
 _LOOKED = 2_000  # texts that are looked at before a choice, as in the studio
+_SHOWN = 4  # numbers of answers that people are shown
 _OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
 
 
@@ -43,6 +47,14 @@ class Simulation:
     metric: str
     table: pd.DataFrame
 
+    @property
+    def measured(self) -> str:
+        """What the figures are, in words."""
+        what = "distance from the given ranks (less is better)" if self.metric == "distance" else self.metric
+        if "gain" not in self.table:
+            return f"{what} on what was held out"
+        return f"{what} on texts held out, and how much better than random questions (± half of the 95 % interval)"
+
     def needed(self, strategy: str) -> float | None:
         """The answers with which a way is as good as random questions at the end; ``None`` where it never is."""
         sign = -1.0 if self.metric == "distance" else 1.0
@@ -56,6 +68,28 @@ class Simulation:
         if at == 0 or reached[at] == reached[at - 1]:
             return float(n[at])
         return float(n[at - 1] + (n[at] - n[at - 1]) * (goal - reached[at - 1]) / (reached[at] - reached[at - 1]))
+
+    @property
+    def ways(self) -> list[str]:
+        """The ways of asking, random questions first."""
+        return sorted(dict.fromkeys(self.table["strategy"]), key=lambda name: name != "random")
+
+    def summary(self) -> pd.DataFrame:
+        """One row a way of asking, and at most four numbers of answers, for people to read.
+
+        A cell is the mean, and where ways were compared on the same texts how much better than random questions it is,
+        with half of the 95 % interval.
+        """
+        numbers = sorted(self.table["n_labels"].unique().tolist())
+        round_ones = [n for n in _checkpoints(numbers[-1]) if n in numbers]
+        numbers = (round_ones if len(round_ones) > 1 else numbers)[-_SHOWN:]
+        rows = []
+        for strategy in self.ways:
+            part = self.table[self.table["strategy"] == strategy].to_dict("records")
+            found = {row["n_labels"]: _cell(row, strategy) for row in part}
+            cells = {f"{n:,} answers": found.get(n, "–") for n in numbers}
+            rows.append({"way of asking": strategy, **cells})
+        return pd.DataFrame(rows)
 
     @property
     def sentences(self) -> list[str]:
@@ -197,6 +231,16 @@ def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd
     return pd.DataFrame(rows)
 
 
+def _cell(row: Mapping[Any, Any], strategy: str) -> str:
+    mean = f"{row['mean']:.3f}"
+    if strategy == "random" or "gain" not in row:
+        return mean
+    half = 0.5 * (row["gain_high"] - row["gain_low"])
+    if not np.isfinite(half):  # one split alone
+        return f"{mean} ({row['gain']:+.3f})".replace("-", "−")
+    return f"{mean} ({row['gain']:+.3f} ± {half:.3f})".replace("-", "−")
+
+
 def _truth(project: Project) -> pd.Series:
     """What people said, by text (and aspect)."""
     if project.kind == "aspects":
@@ -233,7 +277,9 @@ class _Replay:
             if n <= 0:
                 return reached
             how = strategy if model is not None or strategy == "random" else "coverage"
-            table = ask_texts(model, part, n, how, seed=self.seed + len(asked), allowed=set(left), least=_LOOKED)
+            table = ask_texts(
+                model, part, n, how, seed=self.seed + len(asked), allowed=set(left), least=_LOOKED, words=_read_once
+            )
             asked += table["item_id"].tolist()
 
     def _answered(self, ids: Sequence[str]) -> Project:
@@ -257,6 +303,16 @@ class _Replay:
             return float(np.nanmean(np.abs(ranks - table["rank"].to_numpy())))
         labels = self.truth.reindex(table["item_id"]).to_numpy(object)
         return float(np.mean(table["label"].astype(str).to_numpy(object) == labels))
+
+
+def _read_once(texts: Sequence[str]) -> sp.csr_array:
+    """The words of the same texts, which are asked about again and again, are read once."""
+    return _words(tuple(texts))
+
+
+@lru_cache(maxsize=1)
+def _words(texts: tuple[str, ...]) -> sp.csr_array:
+    return weighted_words(texts)
 
 
 def _checkpoints(n_labels: int) -> list[int]:
