@@ -2,6 +2,7 @@ import inspect
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -185,6 +186,14 @@ def test_n_grams_and_given_features_stand_beside_words():
     assert {len(reason.split()) for reason in fitted.explain(texts[0])["reason"]} == {1, 2}
     with pytest.raises(InputError, match=r"shape \(60, 3\)"):
         fitted.predict(texts)
+    extra[3, 1] = np.nan
+    with pytest.raises(InputError, match="must be finite; row 4 has nan in column 2"):
+        model().fit(texts, labels, features=extra)
+    table = pd.DataFrame({"item_id": [f"t{row}" for row in range(60)], "text": texts})
+    with pytest.raises(InputError, match="must be finite; 't3' has nan in 'b'"):
+        fitted.predict(table, features=pd.DataFrame(extra, columns=["a", "b", "c"]))
+    with pytest.raises(InputError, match="must be a matrix of numbers"):
+        fitted.predict(texts, features=[["long"]] * 60)
 
 
 def test_explain_lists_the_strongest_words_first():

@@ -29,7 +29,7 @@ from accord.rationales.annotator import (
 from accord.rationales.annotator_choice import Choice as StrengthChoice
 from accord.rationales.annotator_choice import choose_strengths, inner_folds, left_out_parts, middle_strengths
 from accord.rationales.annotator_fit import EMISSION_RULES, FITS, AnnotatorFit, starting_habits, with_habits
-from accord.rationales.design import WORD_PRIORS, Columns
+from accord.rationales.design import WORD_PRIORS, Columns, given_features
 from accord.rationales.features import TOKENISERS, TRANSITION_SETS, Tokens, read_tokens, transition_names
 from accord.rationales.highlights import (
     Annotation,
@@ -310,7 +310,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             repeats=bool(self.repeats),
         )
         self.log_prior_ = np.log(np.bincount(codes)[ranks] / len(codes))
-        given = None if features is None else sp.csr_matrix(features)[order]
+        given = None if features is None else given_features(features, ids=row_ids(X))[order]
         design = self.columns_.design(tokens, texts, given, self.vectors)
         annotations, people = annotations_of(
             tokens, matched, dict(zip(self.classes_.tolist(), ranks.tolist(), strict=True))
@@ -605,6 +605,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
+        features = None if features is None else given_features(features, ids=row_ids(X))
         if not self.reading_.share:
             tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
             design = self.columns_.design(tokens, texts, features, self.vectors)
