@@ -71,6 +71,7 @@ def test_numbers_become_ids():
         (lambda: Items(["a"], texts=[3]), "row 1 is int 3"),
         (lambda: Items(["a"], groups=["x", "y"]), "groups must have one entry an item"),
         (lambda: Items(["a"], features=np.ones(3)), r"features must have shape"),
+        (lambda: Items(["a", "b"], features=np.array([[1.0], [np.nan]])), "'b' has nan in column 1"),
         (lambda: Items(["a"], meta={"m": [1, 2]}), "meta column 'm' must have 1 entries"),
         (lambda: Items.from_table({"id": ["a"]}), "item_id is missing"),
         (lambda: Items.from_table(pd.DataFrame()), "it has: none"),

@@ -373,7 +373,9 @@ def test_features_that_are_not_finite_are_refused(make, bad):
     values = table.drop(columns=["item_id", "group_id"]).to_numpy(float)
     for given in (table, values, sp.csr_matrix(values)):
         ids = None if given is table else table["item_id"]
-        with pytest.raises(InputError, match=rf"must be finite; row 2 has {bad} in ('n_good'|column 2)"):
+        with pytest.raises(
+            InputError, match=rf"must be finite; '{table['item_id'][1]}' has {bad} in ('n_good'|column 2)"
+        ):
             model.predict(given, links=links, ids=ids)
         with pytest.raises(InputError, match="must be finite"):
             make().fit(given, y, links=links, ids=ids)

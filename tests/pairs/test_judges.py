@@ -81,6 +81,9 @@ def test_a_ranker_keeps_the_promises_of_estimators():
     p = ranker.predict_proba([("text1", "text2"), ("text2", "text1")])
     assert p[0, 1] == pytest.approx(p[1, 0])
     assert ranker.stability().settled >= 0.0
+    people = ranker.annotators_
+    assert ((people["low"] <= people["error"]) & (people["error"] <= people["high"])).all()
+    assert (people["high"] - people["low"] > 0.049).all()
 
 
 def test_people_are_missed_and_bad_input_is_refused_in_one_sentence():

@@ -9,7 +9,7 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons
 from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.vote_counts import count_votes
-from accord.pairs.voters import RATES, SHARES_PRIOR, Voters, majority, majority_answer
+from accord.pairs.voters import RATES, SHARES_PRIOR, Voters, majority, majority_answer, rate_intervals
 
 
 def some_votes():
@@ -128,3 +128,19 @@ def test_voters_who_lean_to_one_side_are_found_and_do_not_shrink_the_scores():
     # One common bias makes the scores √(2 / (2 + 1.2)) as large as they are.
     assert 0.9 < np.std(table["score"]) / np.std(centred) < 1.1
     assert "left" not in PreferenceRanker().fit(X, y, annotator=names).annotators_
+
+
+def test_intervals_of_rates_have_a_width_and_hold_the_expected_rate():
+    rng = np.random.default_rng(0)
+    belief = np.concatenate([np.eye(len(RATES)), rng.dirichlet(np.full(len(RATES), 0.3), 500)])
+    low, high = rate_intervals(belief, 0.9)
+    assert (high - low >= 0.05 - 1e-12).all()
+    error = belief @ np.array(RATES)
+    assert ((low <= error + 1e-12) & (error <= high + 1e-12)).all()
+    assert_allclose(np.stack([low, high], axis=1)[:5], [[0, 0.05], [0.05, 0.2], [0.2, 0.45], [0.45, 0.8], [0.8, 1]])
+    # Where the true rates are drawn from the cells as believed, at least nine tenths of them lie inside.
+    edges = np.array([0.0, 0.05, 0.2, 0.45, 0.8, 1.0])
+    cell = np.array([rng.choice(5, p=row / row.sum()) for row in np.repeat(belief[5:], 20, axis=0)])
+    truth = edges[cell] + rng.random(len(cell)) * np.diff(edges)[cell]
+    inside = (np.repeat(low[5:], 20) <= truth) & (truth <= np.repeat(high[5:], 20))
+    assert inside.mean() > 0.9

@@ -2,6 +2,7 @@ import inspect
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -185,6 +186,14 @@ def test_n_grams_and_given_features_stand_beside_words():
     assert {len(reason.split()) for reason in fitted.explain(texts[0])["reason"]} == {1, 2}
     with pytest.raises(InputError, match=r"shape \(60, 3\)"):
         fitted.predict(texts)
+    extra[3, 1] = np.nan
+    with pytest.raises(InputError, match="must be finite; row 4 has nan in column 2"):
+        model().fit(texts, labels, features=extra)
+    table = pd.DataFrame({"item_id": [f"t{row}" for row in range(60)], "text": texts})
+    with pytest.raises(InputError, match="must be finite; 't3' has nan in 'b'"):
+        fitted.predict(table, features=pd.DataFrame(extra, columns=["a", "b", "c"]))
+    with pytest.raises(InputError, match="must be a matrix of numbers"):
+        fitted.predict(texts, features=[["long"]] * 60)
 
 
 def test_explain_lists_the_strongest_words_first():
@@ -491,3 +500,24 @@ def test_one_string_is_not_a_list_of_texts():
             wrong("good")
     with pytest.raises(InputError, match="n must be at least 0"):
         fitted.ask(-1)
+
+
+def test_a_copy_with_the_habits_of_somebody_else_predicts_their_highlights_and_the_same_classes():
+    texts, labels, spans = reviews(80)
+    fitted = RationaleClassifier().fit(texts, labels, rationales=spans)
+    new, classes, marks = reviews(80, seed=1)
+    wide = [
+        [(max(0, start - 8), min(len(text), end + 8)) for start, end in own]
+        for text, own in zip(new, marks, strict=True)
+    ]
+    for theirs in (marks, wide):
+        other = fitted.with_habits_of(new[:60], classes[:60], theirs[:60])
+        n_marked = [sum(b - a for one in found.predict_rationales(new[60:], classes[60:]) for a, b in one.spans)
+                    for found in (other, fitted)]  # fmt: skip
+        truth = sum(b - a for own in theirs[60:] for a, b in own)
+        assert n_marked[0] == pytest.approx(truth, rel=0.35)
+        if theirs is wide:
+            assert n_marked[0] > 1.5 * n_marked[1]
+        assert_array_equal(other.predict_proba(new), fitted.predict_proba(new))
+    with pytest.raises(InputError, match="saw none"):
+        model().fit(texts, labels).with_habits_of(new, classes, marks).predict_rationales(new)

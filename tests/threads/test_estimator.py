@@ -270,8 +270,12 @@ def test_bad_input_is_refused_in_one_sentence(trained):
         ThreadClassifier().fit(x, y[:-1], groups=thread)
     with pytest.raises(InputError, match="groups must name the thread"):
         ThreadClassifier().fit(x, y, groups=thread[:-1])
-    with pytest.raises(InputError, match="must be finite; row 0, column 1"):
+    with pytest.raises(InputError, match="must be finite; row 1 has nan in column 2"):
         ThreadClassifier().fit(np.where(np.arange(3) == 1, np.nan, x), y, groups=thread)
+    named = pd.DataFrame(x, columns=["a", "b", "c"], index=[f"c{row}" for row in range(len(x))])
+    named.loc["c4", "b"] = np.inf
+    with pytest.raises(InputError, match="must be finite; 'c4' has inf in 'b'"):
+        ThreadClassifier().fit(named, y, groups=thread)
     with pytest.raises(InputError, match="3 features of training"):
         trained["fccrf"].predict(x[:, :2], groups=thread)
     with pytest.raises(InputError, match="known label must be one that was trained, Bad, Good; row 0 has 'Never'"):

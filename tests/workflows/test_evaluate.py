@@ -98,6 +98,15 @@ def test_figures_do_not_depend_on_who_works():
     assert (alone.sentence, alone.notes) == (two.sentence, two.notes)
 
 
+def test_texts_without_highlights_are_not_said_to_be_helped_by_them():
+    notes = open_example("cafe-notes")
+    judged = notes.judgement_table
+    labels = judged.filter([kind == "label" for kind in judged.column("kind").to_pylist()])
+    found = evaluate(replace(notes, judgement_table=labels), n_folds=2)
+    assert "there are no highlights that it could learn from" in found.sentence
+    assert "learning from highlights" not in found.sentence
+
+
 def test_too_few_groups_are_refused():
     with pytest.raises(InputError, match="at least 5 threads; this project has 3"):
         evaluate(labelled(n_threads=3))

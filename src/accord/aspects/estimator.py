@@ -20,6 +20,7 @@ from accord.aspects.agreement import (
 )
 from accord.aspects.features import (
     PhraseFeatures,
+    Units,
     as_matrix,
     aspect_names,
     check_enough,
@@ -277,7 +278,9 @@ class AspectRanker(WithWorkers, BaseEstimator):
         Parameters
         ----------
         X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
-            A text that several people scored comes once for each of them.
+            A text that several people scored comes once for each of them. Features most of which are not 0 count from
+            their means in standard deviations, whatever their units are; rows of one length, such as vectors of
+            texts, and features most of which are 0, such as words, keep their sizes.
         y : array or table of shape (n_texts, n_aspects)
             Ranks 1..n_ranks; 0 or nan is missing. One aspect may come as shape (n_texts,).
         annotator : sequence of shape (n_texts,), optional
@@ -294,7 +297,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         ranks = self._ranks(y)
         self.phrases_: PhraseFeatures | None = None
         self.vectors_: FittedVectors | None = None
-        self.scale_ = 1.0
+        self.units_: Units | None = None
         x = self._fit_features(X)
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
@@ -327,10 +330,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
             if self.vectors is not None:
                 raise InputError("vectors are of texts; X is a matrix of features. Give texts, or leave vectors out.")
             x = as_matrix(X)
-            # Rows of length one on average: strengths and agreement scores are in these units.
-            square = float((x.data**2).sum()) / max(1, x.shape[0])
-            self.scale_ = np.sqrt(square) if square > 0 else 1.0
-            return x / self.scale_
+            self.units_ = Units.of(x)  # strengths and agreement scores are in these units
+            return self.units_.convert(x)
         texts = as_texts(X)
         self.phrases_ = PhraseFeatures(ngram_range=_pair(self.ngram_range), min_texts=self.min_texts)
         x = self.phrases_.fit_transform(texts)
@@ -631,7 +632,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
         table with the columns reason, effect, kind, strongest first
             The effect of a ``word`` is how much higher the expected rank is with it than without it, under the model
             that predicts, the field between the aspects included (for perceptron rankers: what it adds to the score);
-            ``vectors`` are all vectors of the text together. ``aspect`` is what a known rank of another aspect adds to
+            ``vectors`` are all vectors of the text together. A feature that is a measurement is compared with its mean
+            over the training texts. ``aspect`` is what a known rank of another aspect adds to
             the expected rank. ``agreement`` is what speaks for (above 0) and against
             (below 0) equal ranks, in log odds. The ranks that are explained are ``table.attrs["label"]``.
         """
@@ -683,7 +685,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
             raise InputError(
                 f"features must have {self.n_features_in_} columns, as in training; they have {x.shape[1]}."
             )
-        return x / self.scale_
+        return x if self.units_ is None else self.units_.convert(x)
 
     @property
     def _has_probabilities(self) -> bool:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -13,13 +14,14 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from accord.data.aspects import whole_ranks
-from accord.data.tables import as_frame, is_table
+from accord.data.columns import check_finite
+from accord.data.tables import as_frame, is_table, row_names
 from accord.errors import InputError
 from accord.texts.words import WordAnalyser
-from accord.typing import IntArray, ObjectArray
+from accord.typing import FloatArray, IntArray, ObjectArray
 
 __all__ = [
-    "PhraseFeatures", "as_matrix", "aspect_names", "check_enough", "content_order", "doubt_zeros",
+    "PhraseFeatures", "Units", "as_matrix", "aspect_names", "check_enough", "content_order", "doubt_zeros",
     "given_annotators", "given_ranks", "is_matrix", "phrase_counts",
 ]  # fmt: skip
 
@@ -119,6 +121,40 @@ class PhraseFeatures(TransformerMixin, BaseEstimator):
         return x
 
 
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What is taken off the columns of a matrix of features, and what they are then divided by."""
+
+    centre: FloatArray  # (n_features,)
+    scale: FloatArray  # (n_features,)
+
+    @classmethod
+    def of(cls, x: Any) -> "Units":
+        """The units in which rows of training features have length one on average.
+
+        Most entries of measurements are not 0, and each column has a zero point and a unit of its own: it is counted
+        from its mean, in standard deviations. Columns of which most entries are 0, such as words, and rows of one
+        length, such as vectors of texts, say by their sizes how much they count, and keep them.
+        """
+        n, d = x.shape
+        squares = np.asarray(x.multiply(x).sum(axis=1)).ravel()
+        centre, scale = np.zeros(d), np.ones(d)
+        if 2 * x.count_nonzero() > n * d and np.ptp(squares) > 1e-6 * squares.max():
+            dense = np.sort(x.toarray(), axis=0)  # in order, so that sums do not depend on the order of the rows
+            centre, spread = dense.mean(axis=0), dense.std(axis=0)
+            varied = spread > 1e-9 * np.abs(dense).max(axis=0)
+            scale = np.where(varied, spread, 1.0)
+            squares = np.full(n, float(varied.sum()))
+        length = np.sqrt(np.sort(squares).mean()) if n else 0.0
+        return cls(centre, scale * (length or 1.0))
+
+    def convert(self, x: Any) -> Any:
+        """Features in these units, sparse, shape (n, n_features)."""
+        if self.centre.any():
+            x = sp.csr_array(x.toarray() - self.centre)
+        return sp.csr_array(x.multiply(1.0 / self.scale))
+
+
 def is_matrix(x: Any) -> bool:
     """Whether rows of numbers were given, and not texts."""
     if sp.issparse(x):
@@ -131,11 +167,11 @@ def is_matrix(x: Any) -> bool:
 def as_matrix(x: Any) -> Any:
     """Features as a sparse matrix of finite numbers."""
     try:
-        matrix = sp.csr_array(as_frame(x).to_numpy() if is_table(x) else x, dtype=np.float64)
+        table = as_frame(x) if is_table(x) else None
+        matrix = sp.csr_array(x if table is None else table.to_numpy(), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("X must be texts or a matrix of numbers; it holds something else.") from None
-    if not np.isfinite(matrix.data).all():
-        raise InputError("features must be finite numbers; one is not. Fill it in or drop its row.")
+    check_finite(matrix, ids=row_names(x), names=None if table is None else table.columns)
     return matrix
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -13,6 +14,7 @@ from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 __all__ = [
     "annotator_columns",
     "annotator_ids",
+    "check_finite",
     "codes_of",
     "derived",
     "float_column",
@@ -53,6 +55,29 @@ def read_only(array: AnyArray) -> AnyArray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def check_finite(features: Any, *, ids: Any = None, names: Any = None, what: str = "features") -> None:
+    """Refuse a matrix with an entry that is no finite number, and name its row and its column.
+
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (n_rows, n_features)
+    ids : sequence of shape (n_rows,), optional
+        What the rows are called; without it they are counted from 1, and so are columns without ``names``.
+    names : sequence of shape (n_features,), optional
+    what : str
+        What the error calls the matrix.
+    """
+    if np.isfinite(features.data if sp.issparse(features) else features).all():
+        return
+    held = sp.coo_array(features)
+    entry = int(np.argmax(~np.isfinite(held.data)))
+    row, column = int(held.coords[0][entry]), int(held.coords[1][entry])
+    called = [] if ids is None else list(ids)
+    whose = repr(str(called[row])) if len(called) == features.shape[0] else f"row {row + 1}"
+    where = f"column {column + 1}" if names is None else repr(str(names[column]))
+    raise InputError(f"{what} must be finite; {whose} has {held.data[entry]} in {where}. Fill it in or drop the row.")
 
 
 def _is_fixed(array: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from accord.data.columns import frozen, look_up, positions, read_only, text_column, unique_ids
+from accord.data.columns import check_finite, frozen, look_up, positions, read_only, text_column, unique_ids
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, IntArray, ObjectArray
@@ -79,6 +79,8 @@ class Items:
                 raise InputError(
                     f"features must have shape (n_items, n_features) = ({n}, …); they have {features.shape}."
                 )
+            if features.dtype.kind in "fiub":
+                check_finite(features, ids=self.ids)
             put(self, "features", features if sp.issparse(features) else read_only(features))
         for name, column in self.meta.items():
             if len(column) != n:

@@ -11,7 +11,16 @@ import pandas as pd
 from accord.errors import InputError
 from accord.typing import ObjectArray
 
-__all__ = ["as_frame", "as_list", "is_table", "optional_column", "plain", "require_columns", "texts_as_table"]
+__all__ = [
+    "as_frame",
+    "as_list",
+    "is_table",
+    "optional_column",
+    "plain",
+    "require_columns",
+    "row_names",
+    "texts_as_table",
+]
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -47,6 +56,22 @@ def as_frame(table: Any) -> pd.DataFrame:
 def is_table(value: Any) -> bool:
     """Whether a value has named columns: a pandas, polars or Arrow table."""
     return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def row_names(value: Any) -> ObjectArray | None:
+    """What a pandas table calls its rows in its index, shape (n,); ``None`` where they are only counted.
+
+    Examples
+    --------
+    >>> row_names(pd.DataFrame({"length": [1, 2]}, index=["a", "b"])).tolist()
+    ['a', 'b']
+    >>> row_names(pd.DataFrame({"length": [1, 2]})) is None
+    True
+    """
+    index = getattr(value, "index", None)
+    if not isinstance(index, pd.Index) or isinstance(index, pd.RangeIndex):
+        return None
+    return index.to_numpy(dtype=object)
 
 
 def texts_as_table(value: Any) -> Any:

@@ -25,7 +25,7 @@ from accord.pairs.questions import STRATEGIES, candidate_pairs, pick_pairs, tran
 from accord.pairs.ranking import rank_columns
 from accord.pairs.reasons import feature_shares, neighbour_shares, term_shares
 from accord.pairs.stability import GroupState, Stability, stability
-from accord.pairs.voters import PLAIN, RATES, Habits, Voters, majority_answer
+from accord.pairs.voters import PLAIN, RATES, Habits, Voters, majority_answer, rate_intervals
 from accord.typing import FloatArray, IntArray
 
 __all__ = ["PairAnswers"]
@@ -145,9 +145,9 @@ class PairAnswers:
             belief = self._drawn_beliefs(draws)
         lean = self.likelihood_.bias + belief @ np.array(self._habits.leans)
         belief = self._habits.by_rate(belief)
-        rates, reached, tail = np.array(RATES), np.cumsum(belief, axis=1), 0.5 * (1.0 - _LEVEL)
-        low, high = (rates[np.argmax(reached >= q - 1e-12, axis=1)] for q in (tail, 1.0 - tail))
-        columns = {"annotator": given.annotators, "n_votes": n_votes, "error": belief @ rates, "low": low, "high": high}
+        low, high = rate_intervals(belief, _LEVEL)
+        error = belief @ np.array(RATES)
+        columns = {"annotator": given.annotators, "n_votes": n_votes, "error": error, "low": low, "high": high}
         if self._habits is not PLAIN:
             columns["left"] = lean
         return pd.DataFrame(columns).sort_values("error", kind="stable", ignore_index=True)

@@ -36,6 +36,7 @@ from accord.pairs.style import (
     text_numbers,
     told_apart,
 )
+from accord.pairs.voters import RATES, rate_intervals
 from accord.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["AnchoredRanker", "slope_sentence"]
@@ -273,7 +274,8 @@ class AnchoredRanker(BaseEstimator):
         assert given.annotator is not None
         n_votes = np.bincount(given.annotator[given.annotator >= 0], minlength=len(given.annotators))
         places = {name: place for place, name in enumerate(given.annotators)}
-        low, high = _interval(self.draws_.rates)
+        belief = np.stack([(self.draws_.rates == rate).mean(axis=0) for rate in RATES], axis=1)
+        low, high = rate_intervals(belief, _LEVEL)
         table = pd.DataFrame(
             {
                 "annotator": self._people,

@@ -22,7 +22,17 @@ from accord.pairs.process.likelihoods import Preference
 from accord.pairs.process.posterior import Votes, sum_by
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["PLAIN", "RATES", "SHARES_PRIOR", "SIDED", "Habits", "Voters", "majority", "majority_answer"]
+__all__ = [
+    "PLAIN",
+    "RATES",
+    "SHARES_PRIOR",
+    "SIDED",
+    "Habits",
+    "Voters",
+    "majority",
+    "majority_answer",
+    "rate_intervals",
+]
 
 RATES = (0.0, 0.1, 0.3, 0.6, 1.0)
 # Worth almost five voters, four of them attentive; of the others most answer at random always.
@@ -130,6 +140,35 @@ class Voters:
         belief = normalise_log(total + np.log(self.shares), axis=1)
         updated = replace(self, belief=belief)
         return replace(updated, shares=updated.expected_shares())
+
+
+def rate_intervals(belief: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Ends of the interval that holds each voter's rate of random answers with at least the probability ``level``.
+
+    Each of ``RATES`` stands for all rates that are nearer to it than to another of them. So the interval has a width
+    also where all of the belief is at one of them: 10 % stands for rates from 5 % to 20 %.
+
+    Parameters
+    ----------
+    belief : array of shape (n_voters, 5)
+        Probability of each of ``RATES``.
+    level : float
+
+    Returns
+    -------
+    low, high : arrays of shape (n_voters,)
+
+    Examples
+    --------
+    >>> low, high = rate_intervals(np.array([[0.0, 1.0, 0.0, 0.0, 0.0]]), 0.9)
+    >>> print(low.round(2), high.round(2))
+    [0.05] [0.2]
+    """
+    middles = 0.5 * (np.array(RATES)[1:] + np.array(RATES)[:-1])
+    edges = np.concatenate([[0.0], middles, [1.0]])
+    reached, tail = np.cumsum(belief, axis=1), 0.5 * (1.0 - level)
+    first, last = (np.argmax(reached >= share - 1e-12, axis=1) for share in (tail, 1.0 - tail))
+    return edges[first], edges[last + 1]
 
 
 def majority(votes: Comparisons) -> Comparisons:

@@ -8,18 +8,37 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from accord.data.columns import check_finite
+from accord.data.tables import as_frame, is_table, row_names
 from accord.errors import InputError
 from accord.rationales.features import Tokens, Vocabulary
 from accord.texts.vectors import FittedVectors
 from accord.texts.words import WordAnalyser
 from accord.typing import FloatArray, IntArray, ObjectArray
 
-__all__ = ["WORD_PRIORS", "Columns"]
+__all__ = ["WORD_PRIORS", "Columns", "given_features"]
 
 # How large the weights of words may get beside each other.
 WORD_PRIORS = ("idf", "flat")
 
 _MANY_TOKENS = 1_000_000
+
+
+def given_features(features: Any, *, ids: Any = None) -> Any:
+    """Columns beside the words as a sparse matrix of finite numbers, shape (n_texts, n_extra).
+
+    ``ids`` are what an error calls the rows.
+    """
+    table = as_frame(features) if is_table(features) else None
+    try:
+        matrix = sp.csr_matrix(features if table is None else table.to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "features must be a matrix of numbers with one row a text; they hold something else."
+        ) from None
+    named = row_names(features) if ids is None else ids
+    check_finite(matrix, ids=named, names=None if table is None else table.columns)
+    return matrix
 
 
 def _grams(tokens: Tokens, n: int, longest: int) -> list[list[str]]:

@@ -29,7 +29,7 @@ from accord.rationales.annotator import (
 from accord.rationales.annotator_choice import Choice as StrengthChoice
 from accord.rationales.annotator_choice import choose_strengths, inner_folds, left_out_parts, middle_strengths
 from accord.rationales.annotator_fit import EMISSION_RULES, FITS, AnnotatorFit, starting_habits, with_habits
-from accord.rationales.design import WORD_PRIORS, Columns
+from accord.rationales.design import WORD_PRIORS, Columns, given_features
 from accord.rationales.features import TOKENISERS, TRANSITION_SETS, Tokens, read_tokens, transition_names
 from accord.rationales.highlights import (
     Annotation,
@@ -40,7 +40,7 @@ from accord.rationales.highlights import (
     match_spans,
 )
 from accord.rationales.marked_texts import MarkedTexts, in_blocks, marked_texts
-from accord.rationales.marking import Marking, learn_marking
+from accord.rationales.marking import Marking, learn_marking, with_marks_of
 from accord.rationales.reading import READINGS, Reader, Reading, learn_reading, reading_scores
 from accord.texts.rows import as_texts, row_ids
 from accord.typing import BoolArray, FloatArray, IntArray
@@ -155,6 +155,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         What predicts highlights: the habits and, beside them, how likely each word is to be highlighted at all.
     threshold_ : float
         Probability from which a token counts as highlighted.
+    habit_ : int
+        Row of ``marking_.table`` with the habits of nobody in particular.
     annotator_thresholds_ : array of shape (n_annotators,)
     unmarked_, unmarked_worth_ : array of shape (n_unmarked,)
         Training texts without rationales, and what highlighting each is worth.
@@ -310,7 +312,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             repeats=bool(self.repeats),
         )
         self.log_prior_ = np.log(np.bincount(codes)[ranks] / len(codes))
-        given = None if features is None else sp.csr_matrix(features)[order]
+        given = None if features is None else given_features(features, ids=row_ids(X))[order]
         design = self.columns_.design(tokens, texts, given, self.vectors)
         annotations, people = annotations_of(
             tokens, matched, dict(zip(self.classes_.tolist(), ranks.tolist(), strict=True))
@@ -495,7 +497,10 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         return pd.DataFrame({"row": rows[order], "worth": worth[order]})
 
     def with_habits_of(self, X: Any, y: Any, rationales: Any) -> "RationaleClassifier":
-        """A copy whose habits ``phi_`` are those of another annotator; word weights stay as they are.
+        """A copy with the habits of another annotator, which predicts what they would highlight.
+
+        Its ``phi_`` and ``threshold_`` are theirs. Classes are predicted as before: word weights, and how texts are
+        read to be classified, stay as they are.
 
         Parameters
         ----------
@@ -509,7 +514,11 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         fit = AnnotatorFit(self._theta, starting_habits(marked), 0.0, Convergence(True, 0, 0.0))
         strengths = Strengths(0.0, 1.0, self.phi_variance, self.deviation_variance)
         other = copy(self)
-        other.phi_ = with_habits(marked, fit, strengths, emissions=self.emissions).habits.common
+        habits = with_habits(marked, fit, strengths, emissions=self.emissions).habits
+        other.phi_ = habits.common
+        if marked.n_chains and self.n_annotated_:
+            other.marking_ = with_marks_of(self.marking_, marked, self.class_weights_, habits, emissions=self.emissions)
+            other.habit_, other.threshold_ = len(other.marking_.table) - 1, float(other.marking_.thresholds[-1])
         return other
 
     def highlight_log_loss(self, X: Any, y: Any, rationales: Any) -> float:
@@ -605,6 +614,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
+        features = None if features is None else given_features(features, ids=row_ids(X))
         if not self.reading_.share:
             tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
             design = self.columns_.design(tokens, texts, features, self.vectors)
@@ -701,7 +711,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.annotators_ = np.array(sorted(people), dtype=object)
         self.habit_of_ = np.array([people.index(name) + 1 if len(people) > 1 else 0 for name in self.annotators_], int)
         self.phi_, self.annotator_phi_ = table[0], table[self.habit_of_]
-        self.marking_, self.threshold_ = marking, float(marking.thresholds[0])
+        self.marking_, self.threshold_, self.habit_ = marking, float(marking.thresholds[0]), 0
         self.annotator_thresholds_ = marking.thresholds[self.habit_of_]
         self.n_annotated_ = marked.n_chains
         self.laziness_ = fit.habits.bias
@@ -709,7 +719,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _habits_of(self, annotator: Any) -> tuple[FloatArray, float]:
         """Habits, shape (1, n_phi), and threshold of an annotator, or of nobody in particular."""
         if annotator is None:
-            return self.marking_.table[:1], self.threshold_
+            return self.marking_.table[[self.habit_]], self.threshold_
         found = np.flatnonzero(self.annotators_ == str(annotator))
         if not len(found):
             raise InputError(

@@ -8,7 +8,7 @@ is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from accord.rationales.highlights import expected_threshold
 from accord.rationales.marked_texts import MarkedTexts
 from accord.typing import BoolArray, FloatArray
 
-__all__ = ["Marking", "fit_lexicon", "learn_marking"]
+__all__ = ["Marking", "fit_lexicon", "learn_marking", "with_marks_of"]
 
 Part = tuple[MarkedTexts, FloatArray]
 
@@ -103,6 +103,39 @@ def fit_lexicon(
     first = np.concatenate([np.zeros(n) if start is None else start.ravel(), at.pack(habits)])
     best = at.minimise(flat, first, max_iter=max_iter, tol=tol, value_tol=value_tol).weights
     return best[:n].reshape(shape), at.unpack(best[n:])
+
+
+def with_marks_of(
+    marking: Marking, texts: MarkedTexts, weights: FloatArray, habits: Habits, *, emissions: str = "bounded"
+) -> Marking:
+    """The marking with one more row, for somebody else: beside the same lexicon their habits and their threshold.
+
+    Parameters
+    ----------
+    marking : Marking
+    texts : MarkedTexts
+        With their highlights.
+    weights : array of shape (n_classes, n_features)
+    habits : Habits
+        Where to start; convex.
+    emissions
+        As in :func:`fit_lexicon`.
+    """
+    strengths = Strengths(1.0, 1.0)
+    at = Coordinates.of(texts, habits, strengths, emissions)
+
+    def flat(vector: FloatArray) -> tuple[float, FloatArray]:
+        moved = at.unpack(vector)
+        value, gradient = habit_prior(moved, strengths)
+        more, _, by_phi, _ = highlight_loss(texts, weights, moved.table, None, marking.lexicon)
+        return value + more, at.pack_gradient(gradient.plus(moved.gradient(by_phi, moved.bias)))
+
+    found = at.unpack(at.minimise(flat, at.pack(habits), max_iter=200, tol=1e-2, value_tol=1e-6).weights)
+    inside = inside_probabilities(texts, weights, found.table, marking.lexicon)
+    table = np.concatenate([marking.table, found.table[:1]])
+    return replace(
+        marking, table=table, thresholds=np.append(marking.thresholds, expected_threshold(inside, texts.tags))
+    )
 
 
 def learn_marking(

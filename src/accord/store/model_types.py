@@ -312,6 +312,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("aspects.OrdinalLogits", "accord.aspects.ordinal", RECORD),
     ("aspects.Coupling", "accord.aspects.field_fit", RECORD),
     ("aspects.Whitening", "accord.aspects.field_fit", RECORD),
+    ("aspects.Units", "accord.aspects.features", RECORD),
     ("aspects.AspectCRF", "accord.aspects.field_fit", RECORD),
     ("aspects.Scorers", "accord.aspects.scorers", RECORD),
     # links

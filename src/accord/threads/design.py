@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from accord.data.tables import as_frame, is_table, texts_as_table
+from accord.data.columns import check_finite
+from accord.data.tables import as_frame, is_table, row_names, texts_as_table
 from accord.data.threads import Threads
 from accord.errors import InputError
 from accord.fitting.content_order import group_codes, label_keys, mixed, row_keys
@@ -281,9 +282,7 @@ def as_float_table(X: Any) -> tuple[FloatArray, AnyArray | None, tuple[str, ...]
             f"{values.dtype}. Give the comments' texts, a table with a column 'text', or a Threads record."
         )
     values = values.astype(np.float64)
-    if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise InputError(f"X must be finite; row {row}, column {column} is {values[row, column]}.")
+    check_finite(values, ids=row_names(X), names=None if table is None else table.columns, what="X")
     names = (
         tuple(str(name) for name in table.columns)
         if table is not None

@@ -43,6 +43,7 @@ class Evaluation:
     calibration: pd.DataFrame  # low, high, n, predicted, right
     sentence: str
     notes: tuple[str, ...]
+    lacks: str = ""  # what the joint part learns from and the project has none of
 
 
 def evaluate(
@@ -117,6 +118,7 @@ def evaluate(
         _calibration(cases, p[ACCORD]),
         "",
         tuple(notes),
+        kind.lacks(project),
     )
     return replace(evaluation, sentence=_sentence(evaluation))
 
@@ -246,6 +248,8 @@ def _scaled(metric: str, value: float) -> str:
 def _adds(evaluation: Evaluation, metric: str) -> str:
     gain = evaluation.gains.query("method == @ALONE and metric == @metric").iloc[0]
     what = METHODS[evaluation.kind].joint
+    if evaluation.lacks:
+        return f"there are no {evaluation.lacks} that it could learn from"
     if gain["low"] == gain["high"] == 0.0:
         return f"{what} changes no answer"
     if gain["low"] > 0:

@@ -149,6 +149,10 @@ def _rationales_alone(project: Project, cases: Cases, part: Fold, settings: Mapp
     return _label_model(replace(project, judgement_table=labels), cases, part, {})
 
 
+def _lacks_highlights(project: Project) -> str:
+    return "" if "span" in project.judgement_table.column("kind").to_pylist() else "highlights"
+
+
 def _score_cases(project: Project) -> Cases:
     ratings = project.ratings()
     item, aspect = np.nonzero(ratings.ranks)
@@ -247,6 +251,8 @@ class Methods:
     alone: Probabilities
     joint: str  # what the joint part is called
     others: Mapping[str, Probabilities]
+    # What the joint part learns from and the project has none of, in words; empty where there is some.
+    lacks: Callable[[Project], str] = lambda project: ""
 
     def named(self) -> dict[str, Probabilities]:
         """All of them, Accord first."""
@@ -264,7 +270,14 @@ METHODS = {
     ),
     "threads": Methods(_label_cases, _label_model, _threads_alone, "deciding a thread as a whole", _LABELS),
     "links": Methods(_label_cases, _label_model, _links_alone, "following the links", _LABELS),
-    "rationales": Methods(_label_cases, _label_model, _rationales_alone, "learning from highlights", _LABELS),
+    "rationales": Methods(
+        _label_cases,
+        _label_model,
+        _rationales_alone,
+        "learning from highlights",
+        _LABELS,
+        _lacks_highlights,
+    ),
     "aspects": Methods(
         _score_cases,
         _score_model,

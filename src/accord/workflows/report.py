@@ -308,7 +308,5 @@ def _range(low: int, high: int) -> str:
 
 
 def _random(voter: Mapping[Any, Any]) -> str:
-    """A voter's rate of random answers in words; the interval is left out where it is nothing but 0."""
-    if voter["high"] == 0.0:
-        return f"random {percent(voter['error'])}"
+    """A voter's rate of random answers with its interval, in words."""
     return f"random {percent(voter['error'])} ({percent(voter['low'])} to {percent(voter['high'])})"

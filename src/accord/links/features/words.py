@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from accord.data.columns import text_column, unique_ids
+from accord.data.columns import check_finite, text_column, unique_ids
 from accord.data.links import Links
 from accord.data.project import ITEMS
 from accord.data.tables import as_frame, is_table, require_columns, texts_as_table
@@ -174,7 +174,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
     if sp.issparse(X) or isinstance(X, np.ndarray):
         if ids is None:
             raise InputError("features need ids= (one a row), because links name texts by id. Or give a table.")
-        content = _features(X)
+        content = _features(X, ids)
     else:
         frame = as_frame(X)
         if "item_id" not in frame and ids is None and links is None:
@@ -186,7 +186,7 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
         if "text" in frame:
             content = text_column(frame["text"].fillna("").to_numpy(object), n=len(frame), what="text")
         else:
-            names, content = _feature_columns(frame, needed=links is None)
+            names, content = _feature_columns(frame, ids, needed=links is None)
     ids = unique_ids(ids, what="text")
     n = content.shape[0]
     for what, column in (("ids", ids), ("groups", ids if groups is None else groups)):
@@ -211,7 +211,7 @@ def _by_content(content: Any) -> IntArray:
     return np.array(sorted(range(len(content)), key=content.__getitem__), dtype=np.int64)
 
 
-def _feature_columns(frame: pd.DataFrame, *, needed: bool) -> tuple[ObjectArray, FloatArray]:
+def _feature_columns(frame: pd.DataFrame, ids: Any, *, needed: bool) -> tuple[ObjectArray, FloatArray]:
     """Names and values of the columns of a table that are features."""
     features = frame.drop(columns=[name for name in frame if name in _NOT_FEATURES]).infer_objects()
     names = np.array([str(name) for name in features], dtype=object)
@@ -222,10 +222,10 @@ def _feature_columns(frame: pd.DataFrame, *, needed: bool) -> tuple[ObjectArray,
     for name, kind in zip(names, features.dtypes, strict=True):
         if not pd.api.types.is_numeric_dtype(kind):
             raise InputError(f"every feature must be a column of numbers; {name!r} holds {kind}. Drop or convert it.")
-    return names, _features(features.to_numpy(np.float64, na_value=np.nan), names)
+    return names, _features(features.to_numpy(np.float64, na_value=np.nan), ids, names)
 
 
-def _features(X: Any, names: ObjectArray | None = None) -> Any:
+def _features(X: Any, ids: Any, names: ObjectArray | None = None) -> Any:
     """Features as a matrix of finite numbers, shape (n_texts, n_features)."""
     try:
         content = sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
@@ -235,15 +235,7 @@ def _features(X: Any, names: ObjectArray | None = None) -> Any:
         ) from None
     if content.ndim != 2:
         raise InputError(f"features must have the shape (n_texts, n_features); they have {content.shape}.")
-    values = content.data if sp.issparse(content) else content
-    if not np.isfinite(values).all():
-        held = sp.coo_matrix(content)
-        entry = int(np.argmax(~np.isfinite(held.data)))
-        column = f"column {held.col[entry] + 1}" if names is None else f"{names[held.col[entry]]!r}"
-        raise InputError(
-            f"features must be finite; row {held.row[entry] + 1} has {held.data[entry]} in {column}. "
-            "Fill it in or drop the row."
-        )
+    check_finite(content, ids=ids, names=names)
     return content
 
 

@@ -164,9 +164,7 @@ def _percent(share: float | None, low: float | None, high: float | None, n: int)
 def _rate(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "–"
-    # Most of the belief may sit at exactly no random answers: the mean then lies outside of the quantiles.
-    low, high = min(found["low"], found["error"]), max(found["high"], found["error"])
-    return f"{100 * found['error']:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
+    return f"{100 * found['error']:.0f} % ({100 * found['low']:.0f}–{100 * found['high']:.0f})"
 
 
 def _row(person: Annotator, rate: Mapping[str, Any] | None) -> dict[str, object]:
