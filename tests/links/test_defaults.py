@@ -145,6 +145,22 @@ def test_a_few_labelled_texts_are_read_as_well_as_by_logistic_regression():
     assert np.mean(gaps) < 0.02
 
 
+def test_one_debate_does_not_tell_what_links_count_in_another():
+    """The texts of a debate are right or wrong together: one debate may be an exception, and another its opposite."""
+    losses = []
+    for seed in range(3):
+        X, y, ids, links = graph(n=80, n_labels=2, homophily=0.95, topic=0.15, seed=seed)
+        model = CollectiveClassifier().fit(X, y, links=links, ids=ids, groups=np.full(80, "first"))
+        rng = np.random.default_rng(seed)
+        new = Links(ids[rng.integers(0, 40, 160)], ids[rng.integers(40, 80, 160)])  # links that say nothing
+        told = {"links": new, "ids": ids, "groups": np.full(80, "second")}
+        codes = np.unique(y, return_inverse=True)[1]
+        for p in (model.predict_proba(X, **told), model.content_proba(X, **told)):
+            losses.append(-np.log(p[np.arange(80), codes]).mean())
+    joint, local = np.reshape(losses, (3, 2)).T
+    assert np.all(joint < local + 0.02)
+
+
 def test_links_that_differ_help_too():
     X, y, ids, links = graph(n_labels=2, homophily=0.1, topic=0.15)
     known = part(y, 0.5)

@@ -426,7 +426,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 codes,
                 around,
                 recalibrate=self.recalibrate,
-                units=None if among else np.unique(texts.groups, return_inverse=True)[1],
+                units=_units(texts),
                 **free,
             ),
             among_known=fit_coupling(
@@ -674,6 +674,12 @@ def _left_out_together(texts: LinkedTexts, codes: IntArray) -> tuple[AnyArray, b
     partly = bool(np.any((n_labelled > 0) & (n_labelled < size)))
     among = partly or len(names) == 1 or len(names) == texts.n_texts
     return (np.argsort(texts.order) if among else texts.groups), among
+
+
+def _units(texts: LinkedTexts) -> IntArray | None:
+    """The group of each text, whose texts are right or wrong together; ``None`` where every text is its own."""
+    names, place = np.unique(texts.groups, return_inverse=True)
+    return None if len(names) == texts.n_texts else place
 
 
 def _parts(texts: LinkedTexts, codes: IntArray, order: IntArray) -> tuple[IntArray, bool]:
