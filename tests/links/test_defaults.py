@@ -9,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from numpy.testing import assert_allclose
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -117,6 +119,46 @@ def test_useless_links_do_no_harm():
     codes = np.unique(y, return_inverse=True)[1][free]
     loss = [-np.log(each[np.arange(len(codes)), codes]).mean() for each in p]
     assert loss[0] < loss[1] + 0.03
+
+
+def test_a_few_labelled_texts_are_read_as_well_as_by_logistic_regression():
+    # Most word pairs stand in one text only. They make all scores small, and without one of a dozen texts its label is
+    # rarer; neither may keep the model from believing what the words say.
+    gaps = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 2, 300)
+        common, topics = rng.dirichlet(np.full(200, 0.3)), rng.dirichlet(np.full(200, 0.05), 2)
+        names = np.array([f"word{k}" for k in range(200)])
+        texts = [" ".join(rng.choice(names, 12, p=0.75 * common + 0.25 * topics[code])) for code in codes]
+        words = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
+        linked = np.column_stack([rng.integers(0, 150, 600), rng.integers(150, 300, 600)]).astype(str)
+        links, ids = Links(linked[:, 0], linked[:, 1]), np.arange(300).astype(str)
+        known = np.where(np.arange(300) < 20, codes.astype(str), None)
+        model = CollectiveClassifier().fit(texts, known, links=links, ids=ids)
+        plain = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0, 10.0, 100.0]}, scoring="neg_log_loss")
+        plain = plain.fit(words[:20], codes[:20])
+        found = model.predict_proba(texts, links=links, ids=ids, known=known), plain.predict_proba(words)
+        rest = np.arange(20, 300)
+        ours, theirs = (-np.log(p[rest, codes[rest]]).mean() for p in found)
+        gaps.append(ours - theirs)
+    assert np.mean(gaps) < 0.02
+
+
+def test_one_debate_does_not_tell_what_links_count_in_another():
+    """The texts of a debate are right or wrong together: one debate may be an exception, and another its opposite."""
+    losses = []
+    for seed in range(3):
+        X, y, ids, links = graph(n=80, n_labels=2, homophily=0.95, topic=0.15, seed=seed)
+        model = CollectiveClassifier().fit(X, y, links=links, ids=ids, groups=np.full(80, "first"))
+        rng = np.random.default_rng(seed)
+        new = Links(ids[rng.integers(0, 40, 160)], ids[rng.integers(40, 80, 160)])  # links that say nothing
+        told = {"links": new, "ids": ids, "groups": np.full(80, "second")}
+        codes = np.unique(y, return_inverse=True)[1]
+        for p in (model.predict_proba(X, **told), model.content_proba(X, **told)):
+            losses.append(-np.log(p[np.arange(80), codes]).mean())
+    joint, local = np.reshape(losses, (3, 2)).T
+    assert np.all(joint < local + 0.02)
 
 
 def test_links_that_differ_help_too():

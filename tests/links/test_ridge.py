@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from accord.errors import InputError
 from accord.links.out_of_fold import fit_with_left_out_scores, label_scores
-from accord.links.ridge import RidgeScorer, ridge_dual
+from accord.links.ridge import RidgeScorer, indicator_targets, ridge_dual
 
 
 def _problem(n_labels=2, n=40):
@@ -27,6 +27,17 @@ def test_left_out_scores_equal_training_without_each_group(n_labels):
         again = RidgeScorer(strength=0.7).fit(X[~inside], codes[~inside])
         assert_allclose(left_out[inside], again.decision_function(X[inside]), atol=1e-9)
     assert_allclose(label_scores(fitted, X), RidgeScorer(strength=0.7).fit(X, codes).decision_function(X))
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_left_out_scores_without_bias_are_those_of_the_weights_alone(n_labels):
+    X, codes, groups = _problem(n_labels)
+    targets = indicator_targets(codes, n_labels)
+    _, left_out = ridge_dual(X @ X.T + 1.0, targets, groups, strength=0.7, with_bias=False)
+    for group in range(5):
+        inside = groups == group
+        again = RidgeScorer(strength=0.7).fit(X[~inside], codes[~inside])
+        assert_allclose(left_out[inside], X[inside] @ again.coef_.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("max_gram", [100, 0])

@@ -1,7 +1,8 @@
 """What the words of a text say about its label, and the words of its neighbours: ridge regression, exactly left out.
 
-The score of text i is ``own · x_i + mixed · z_i + bias``, where z_i is the mean of the features of the texts within two
-links of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its *view*.
+The score of text i is ``own · x_i + mixed · z_i``, where z_i is the mean of the features of the texts within two links
+of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its *view*. The
+weights are trained beside a bias, which is no part of the score: how frequent labels are is the calibration's to say.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +41,10 @@ STRENGTHS = (0.1, 1.0)
 MAX_TRIED = 1600
 # So many texts of each label, for each label, count as seen where texts have no words.
 PRIOR_TEXTS = 5.0
-# Slopes of ridge scores, whose targets are ±1, lie around this one; the deviation is of the logarithm.
-SLOPE, SLOPE_DEVIATION, OFFSET_DEVIATION = 2.0, 0.5, 0.5
+# Slopes of ridge scores lie around this one, where scores have a standard deviation of 1; its deviation is of the
+# logarithm. How large scores are says little about how right they are: many rare words make all of them small.
+SLOPE, SLOPE_DEVIATION, OFFSET_DEVIATION = 0.5, 0.6, 0.5
+_ALIKE = 1e-9
 
 
 def mixing(X: sp.csr_matrix, ends: IntArray, weights: FloatArray, *, block: int = 1024) -> sp.csr_matrix:
@@ -88,15 +91,13 @@ class MixedRidge:
 
     own: FloatArray | None  # (n_scores, n_features)
     mixed: FloatArray | None  # (n_scores, n_features)
-    bias: FloatArray  # (n_scores,)
 
     def scores(self, X: sp.csr_matrix, mix: sp.csr_matrix | None) -> FloatArray:
         """Scores of all texts, shape (n_texts,) of the second label for two labels, else (n_texts, n_labels)."""
-        scores = np.tile(self.bias, (len_of(X), 1))
-        if self.own is not None:
-            scores += X @ self.own.T
-        if self.mixed is not None:
-            scores += mix @ (X @ self.mixed.T)
+        parts = [] if self.own is None else [X @ self.own.T]
+        if self.mixed is not None and mix is not None:
+            parts.append(mix @ (X @ self.mixed.T))
+        scores = np.asarray(sum(parts))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
@@ -121,16 +122,16 @@ def label_columns(scores: FloatArray) -> FloatArray:
 def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ridge: bool) -> Calibration:
     """Probabilities of labels from left-out scores.
 
-    For ridge scores one slope and one offset a label, drawn to 2 and to the shares of the labels, so that a dozen texts
-    give no certainty. For scores of other classifiers, whose size is not known: Platt's sigmoid for two labels, and the
-    same slope and offsets, drawn to nothing but the shares, for more.
+    For ridge scores one slope and one offset a label, drawn to ½ over the deviation of the scores and to the shares of
+    the labels, so that a dozen texts give no certainty. For scores of other classifiers: Platt's sigmoid for two
+    labels, and the same slope and offsets, drawn to nothing but the shares, for more.
     """
     if n_labels == 2 and not is_ridge:
         slope, offset = fit_platt(scores, codes)[:, 0]
         return Calibration(np.array([0.0, slope]), np.array([0.0, offset]))
     columns, n = label_columns(scores), len(codes)
     share = np.log((np.bincount(codes, minlength=n_labels) + 1.0) / (n + n_labels))
-    size = 1.0 if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
+    size = _size(scores) if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
     columns = columns / size
     target = np.eye(n_labels)[codes]
     draw = 1.0 / SLOPE_DEVIATION**2 if is_ridge else 0.01
@@ -148,6 +149,12 @@ def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ri
     start = np.concatenate([[np.log(SLOPE)], np.zeros(n_labels)])
     w = minimise_lbfgs(loss, start, tol=1e-9, bounds=[(-8.0, 6.0)] + [(None, None)] * n_labels).weights
     return Calibration(np.full(n_labels, np.exp(w[0]) / size), share + w[1:])
+
+
+def _size(scores: FloatArray) -> float:
+    """The standard deviation of the scores, each label's around its mean; 1 where all of them are the same."""
+    found = float(np.sqrt(np.mean((scores - scores.mean(axis=0)) ** 2)))
+    return found if found > _ALIKE else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +262,7 @@ def fit_contents(
 
     def attempt(at: IntArray, kernel: FloatArray, strength: float) -> tuple[float, Calibration, FloatArray, FloatArray]:
         targets = indicator_targets(codes[at], n_labels)
-        weights, left_out = ridge_dual(kernel, targets, groups[at], strength=strength)
+        weights, left_out = ridge_dual(kernel, targets, groups[at], strength=strength, with_bias=False)
         left = left_out[:, 0] if left_out.shape[1] == 1 else left_out
         calibration = fit_calibration(left, codes[at], n_labels=n_labels, is_ridge=True)
         loss = -float(np.mean(calibration.log_p(left)[np.arange(len(at)), codes[at]]))
@@ -275,7 +282,6 @@ def fit_contents(
         return MixedRidge(
             (X[at].T @ weights).T if own else None,
             (X.T @ (mix[at].T @ weights)).T if mixed and mix is not None else None,
-            weights.sum(axis=0),
         )
 
     def without(view: str, strength: float, product: FloatArray) -> Iterator[FloatArray]:
@@ -339,4 +345,4 @@ def _primal(
     normal = LinearOperator((n, n), matvec=lambda w: backward(forward(w)) + strength * w, dtype=np.float64)
     targets = indicator_targets(codes[rows], n_labels)
     solved = np.array([cg(normal, backward(t), rtol=1e-6, maxiter=1000)[0] for t in targets.T])
-    return MixedRidge(solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None, solved[:, -1])
+    return MixedRidge(solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None)

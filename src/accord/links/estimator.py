@@ -374,7 +374,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         contents = self._contents(texts, features, codes, groups, order, folds if among else None)
         if self.inference in CUTS:
             self._keep(contents[0])
-            self._fit_cut(contents[0].scores, codes, texts, link_scores)
+            self._fit_cut(self._signed(contents[0].scores), codes, texts, link_scores)
             return
         agreements = tuple(
             fit_agreement(kind.features[seen], same, strength=self.agreement_strength)
@@ -426,7 +426,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 codes,
                 around,
                 recalibrate=self.recalibrate,
-                units=None if among else np.unique(texts.groups, return_inverse=True)[1],
+                units=_units(texts),
                 **free,
             ),
             among_known=fit_coupling(
@@ -534,6 +534,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             return self.content_.scores(features, None if self.view_ == "own" else self._mix(texts, features))
         return label_scores(self.content_, features)
 
+    def _signed(self, scores: FloatArray) -> FloatArray:
+        """Scores of two labels that are above 0 for the second: of ridge regression the log odds, else as they are."""
+        if not isinstance(self.content_, MixedRidge):
+            return scores
+        log_p = self.calibration_.log_p(scores)
+        return np.asarray(log_p[:, 1] - log_p[:, 0])
+
     def _left_out(self, given: Any, X: Any, codes: IntArray, groups: AnyArray) -> tuple[Any, FloatArray]:
         classifier = RidgeScorer() if given is None else given
         return fit_with_left_out_scores(
@@ -619,7 +626,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         features = self._features(texts)
         scores, link_scores = self._scores(texts, features), self._link_scores(texts)
         if self.inference in CUTS:
-            link_scores = np.nan_to_num(link_scores)
+            scores, link_scores = self._signed(scores), np.nan_to_num(link_scores)
             labels = self.model_.labels(scores, texts.groups, texts.pairs.ends, link_scores, known=given)
             beliefs = np.where(np.eye(2)[labels] > 0.0, self.share_right_, 1.0 - self.share_right_)
             if given is not None:
@@ -667,6 +674,12 @@ def _left_out_together(texts: LinkedTexts, codes: IntArray) -> tuple[AnyArray, b
     partly = bool(np.any((n_labelled > 0) & (n_labelled < size)))
     among = partly or len(names) == 1 or len(names) == texts.n_texts
     return (np.argsort(texts.order) if among else texts.groups), among
+
+
+def _units(texts: LinkedTexts) -> IntArray | None:
+    """The group of each text, whose texts are right or wrong together; ``None`` where every text is its own."""
+    names, place = np.unique(texts.groups, return_inverse=True)
+    return None if len(names) == texts.n_texts else place
 
 
 def _parts(texts: LinkedTexts, codes: IntArray, order: IntArray) -> tuple[IntArray, bool]:

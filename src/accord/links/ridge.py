@@ -16,7 +16,7 @@ __all__ = ["RidgeScorer", "ridge_dual"]
 
 
 def ridge_dual(
-    gram: FloatArray, targets: FloatArray, groups: AnyArray, *, strength: float
+    gram: FloatArray, targets: FloatArray, groups: AnyArray, *, strength: float, with_bias: bool = True
 ) -> tuple[FloatArray, FloatArray]:
     """Dual weights of ridge regression, and the score of every row by the model trained without its group.
 
@@ -30,6 +30,9 @@ def ridge_dual(
     groups : array of shape (n,)
     strength : float
         λ.
+    with_bias : bool
+        Whether the left-out scores hold the bias, which is the sum of the dual weights where a constant of 1 was added.
+        Without a group its labels are rarer, so that the bias then speaks against them.
 
     Returns
     -------
@@ -42,10 +45,15 @@ def ridge_dual(
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     weights = inverse @ targets
     left_out = np.empty_like(targets, dtype=np.float64)
+    column_sums, bias = inverse.sum(axis=0), weights.sum(axis=0)
     codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-        left_out[rows] = targets[rows] - np.linalg.solve(inverse[np.ix_(rows, rows)], weights[rows])
+        away = np.linalg.solve(inverse[np.ix_(rows, rows)], weights[rows])
+        left_out[rows] = targets[rows] - away
+        if not with_bias:
+            # The dual weights without g are a − A_·g·(A_gg)⁻¹·a_g, and their sum is the bias.
+            left_out[rows] -= bias - column_sums[rows] @ away
     return weights, left_out
 
 
