@@ -107,7 +107,7 @@ def test_features_without_ids_are_refused():
         ({"speaker": ["17", "18"]}, "'speaker' holds"),
         ({"when": pd.to_datetime(["2020-01-01", "2020-01-02"])}, "'when' holds datetime64"),
         ({"author_id": [1, 2]}, "a column 'text' or columns of numbers"),
-        ({"x": [1.0, None]}, "row 2 has nan in 'x'"),
+        ({"x": [1.0, None]}, "'b' has nan in 'x'"),
     ],
 )
 def test_columns_that_cannot_be_features_are_refused(columns, sentence):
