@@ -15,7 +15,6 @@ import accord.rationales.features as rationales
 import accord.threads.features.cues as cues
 import accord.threads.features.table as threads
 import accord.threads.features.text as thread_text
-from accord import RationaleClassifier
 from accord.aspects.features import PhraseFeatures
 from accord.texts.words import WordAnalyser
 
@@ -49,8 +48,6 @@ def remember():
     )
     weigh = PhraseFeatures.transform
     PhraseFeatures.transform = _by_key(weigh, lambda self, X: (self, tuple(X)))
-    score = RationaleClassifier._scores
-    RationaleClassifier._scores = _by_key(score, lambda self, X, features: (self, tuple(X)))
 
 
 def forget():
