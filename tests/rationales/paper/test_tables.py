@@ -47,6 +47,17 @@ def test_rows_average_rotations_and_test_texts_in_pairs():
     assert rows["f9", "rationales@200", "p_over_log_linear"].ours == 1.0
 
 
+def test_the_default_has_a_row_where_it_was_fitted_and_nowhere_else():
+    corpus = SimpleNamespace(folds=np.repeat(np.arange(10), 4), labels=np.tile([0, 1], 20))
+    worse, better = np.arange(40) % 2 > 0, np.arange(40) % 4 > 0
+    right = {method: dict.fromkeys((20, 200), worse) for method in METHODS} | {"default": {200: better}}
+    rows = {(row.table, row.row, row.metric): row for row in _curve_rows(corpus, [0], [20, 200], [{"right": right}])}
+    assert rows["heldout", "default@200", "accuracy"].ours == 75.0
+    assert rows["f9", "default@200", "accuracy"].paper is None
+    assert rows["heldout", "default@200", "p_over_rationales"].ours < 0.05
+    assert not [row for _, row, _ in rows if row == "default@20"]
+
+
 def test_the_share_of_the_gain_is_that_of_the_means():
     table = {"six": (89.0, 84.0), "words": (90.0, 85.0), "log_linear": (80.0, 80.0)}
     rows = {(row.row, row.metric): row.ours for row in _ablation_rows([{"ablation": {400: table}}] * 2, [400])}
