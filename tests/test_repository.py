@@ -52,6 +52,12 @@ def test_no_file_names_the_host_of_a_package_index():
     assert naming(r"--(?:extra-)?index-url[= ]\S|/simple/|files\.pythonhosted\.org", TEXTS) == []
 
 
+def test_no_file_keeps_the_marks_of_a_merge():
+    marks = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
+    texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in listed() if path.suffix in TEXTS}
+    assert [str(path.relative_to(ROOT)) for path, text in texts.items() if marks.search(text)] == []
+
+
 def test_the_package_opens_no_connection_to_another_computer():
     """docs/security.md says so. Servers (uvicorn), databases and clusters are given by their users."""
     clients = (

@@ -247,6 +247,24 @@ def test_edge_features_follow_a_table_through_a_split():
     assert {"a", "b", "bias"} <= set(plain.explain(table[:3])["reason"])
 
 
+def test_rows_without_ids_meet_the_edge_record_by_their_place():
+    rng = np.random.default_rng(5)
+    thread = np.repeat(np.arange(60), rng.integers(2, 7, 60))  # threads of different lengths
+    y = rng.integers(0, 2, len(thread))
+    x = y[:, None] + rng.normal(0, 1.5, (len(y), 2))
+    ids = np.array([f"c{k}" for k in range(len(x))], dtype=object)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(thread))])
+    left, right = complete_pairs(offsets)
+    edges = ThreadEdges(ids, offsets, (y[left] == y[right]).astype(float)[:, None], ("told",))
+    model = ThreadClassifier(edges="ising", edge_scale="length", edge_penalty=1.0)
+    named = model.fit(pd.DataFrame(x, index=ids), y, groups=thread, edges=edges)
+    told = named.predict_proba(pd.DataFrame(x, index=ids), groups=thread, edges=edges)
+    placed = model.fit(x, y, groups=thread, edges=edges).predict_proba(x, groups=thread, edges=edges)
+    assert_allclose(placed, told, atol=1e-9)
+    with pytest.raises(InputError, match="exactly the comments of the edge record"):
+        model.predict_proba(x[:-1], groups=thread[:-1], edges=edges)
+
+
 def test_conventions_of_scikit_learn():
     x, y, thread = sample(n_threads=30)
     model = ThreadClassifier(edges="ising", edge_scale="length", random_state=3)

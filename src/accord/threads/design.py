@@ -198,7 +198,7 @@ def similarities_of(
     """The rows of an edge record for these pairs, which must be pairs of :func:`complete_pairs`."""
     if edges is None:
         return None
-    values = edges.aligned(None if ids is None else ids[rows.order], rows.offsets)
+    values = edges.aligned(None if ids is None else ids[rows.order], rows.offsets, rows.order)
     every, _ = complete_pairs(rows.offsets)
     if len(left) == len(every):
         return values

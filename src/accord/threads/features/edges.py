@@ -65,7 +65,7 @@ class ThreadEdges:
                 f"they have the shape {self.values.shape}."
             )
 
-    def aligned(self, ids: AnyArray | None, offsets: IntArray) -> FloatArray:
+    def aligned(self, ids: AnyArray | None, offsets: IntArray, order: IntArray | None = None) -> FloatArray:
         """The features of the pairs of the given comments, in the order of :func:`complete_pairs`.
 
         Parameters
@@ -74,21 +74,18 @@ class ThreadEdges:
             Which comments the rows are; ``None`` if the rows are exactly the comments of this record.
         offsets : int array of shape (n_groups + 1,)
             The threads of the rows; each must lie inside one thread of this record.
+        order : int array of shape (n_rows,), optional
+            Without ids: which comment of this record each row is, the record's order unless given.
         """
         if ids is None:
-            if not np.array_equal(offsets, self.offsets):
+            rows = np.arange(offsets[-1]) if order is None else order
+            if not np.array_equal(_sizes(offsets), _sizes(self.offsets)):
                 raise InputError(
                     "without comment ids the rows must be exactly the comments of the edge record, in its order; "
                     "give X as a DataFrame whose index holds the comment ids."
                 )
-            return self.values
-        place = {name: k for k, name in enumerate(self.ids)}
-        try:
-            rows = np.array([place[str(name)] for name in ids], dtype=np.int64)
-        except KeyError as missing:
-            raise InputError(
-                f"every comment must be in the edge record; {missing} is not. Make the edges from the same threads."
-            ) from None
+        else:
+            rows = self._places(ids)
         thread = np.searchsorted(self.offsets, rows, side="right") - 1
         local, length = rows - self.offsets[thread], np.diff(self.offsets)[thread]
         left, right = complete_pairs(offsets)
@@ -98,3 +95,18 @@ class ThreadEdges:
         n = length[left]
         first = np.concatenate([[0], np.cumsum(n_pairs(self.offsets))])[thread[left]]
         return self.values[first + low * n - low * (low + 1) // 2 + high - low - 1]
+
+    def _places(self, ids: AnyArray) -> IntArray:
+        place = {name: k for k, name in enumerate(self.ids)}
+        try:
+            return np.array([place[str(name)] for name in ids], dtype=np.int64)
+        except KeyError as missing:
+            raise InputError(
+                f"every comment must be in the edge record; {missing} is not. Make the edges from the same threads."
+            ) from None
+
+
+def _sizes(offsets: IntArray) -> IntArray:
+    """How many comments each thread has that has any, smallest first."""
+    sizes = np.diff(offsets)
+    return np.asarray(np.sort(sizes[sizes > 0]))
