@@ -156,7 +156,7 @@ def machine() -> dict:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     load = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
     return {
-        "machine": f"{cpu}, {cores} cores",
+        "machine": f"{cpu}, {cores} core{'s' if cores != 1 else ''}",
         "load": load,
         "versions": f"Python {platform.python_version()}, {versions}",
     }
