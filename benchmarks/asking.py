@@ -1,14 +1,15 @@
 """Does asking help? Learning curves of every way of asking, from a cold start, on the public corpora.
 
     python benchmarks/asking.py KIND FILE [--splits 0-9] [--seeds 0,1,2] [--ways information,random] [--minutes 9]
+                                          [--texts 2000]
     python benchmarks/asking.py report FILE
 
 Each replay (:func:`accord.workflows.simulate.replay`) is one line of FILE, and those that are there are not run again.
-Each split draws 1,000 texts of the corpus (threads and debates whole) and holds out 30 % of them. A replay begins with
-twenty random answers; the model is fitted again after each number of ``FITTED``, and for random questions and coverage,
-which do not ask it, after those of ``SIZES`` alone. It is the default one but for what ``SETTINGS`` names, which saves
-time, and each text is read once (``benchmarks/remembered.py``). Splits 100 and above are for development; what is
-published has splits 0 to 9.
+Each split draws 2,000 texts of the corpus, or all that it has (threads and debates whole), and holds out 30 % of them.
+A replay begins with twenty random answers; the model is fitted again after each number of ``FITTED``, and for random
+questions and coverage, which do not ask it, after those of ``SIZES`` alone. It is the default one but for what
+``SETTINGS`` names, which saves time, and each text is read once (``benchmarks/remembered.py``). Splits 100 and above
+are for development; what is published has splits 0 to 9.
 """
 
 import argparse
@@ -28,18 +29,18 @@ from accord.workflows.simulate import replay
 from remembered import forget, remember
 
 SIZES = (50, 100, 200, 400)
-FITTED = (50, 75, 100, 150, 200, 300, 400)
+FITTED = (50, 75, 100, 150, 200, 250, 300, 400)
 WAYS = ("random", "information", "accuracy", "uncertainty", "coverage")
-N_TEXTS, BATCH = 1000, 20
+N_TEXTS, BATCH = 2000, 20
 SETTINGS = {"threads": {}, "links": {}, "aspects": {"model": "ordinal"}, "rationales": {}}
 
 
-def threads(rng):
+def threads(rng, n_texts):
     """Threads of SemEval 2015, labels Good or not."""
     table = cqa.load("2015/train").to_table()
     names = rng.permutation(table["group_id"].unique())
     size = table["group_id"].value_counts()
-    table = table[table["group_id"].isin(names[: int(np.argmax(size[names].cumsum().to_numpy() >= N_TEXTS)) + 1])]
+    table = table[table["group_id"].isin(names[: int(np.argmax(size[names].cumsum().to_numpy() >= n_texts)) + 1])]
     asked = table.drop_duplicates("group_id")
     items = {
         "item_id": [*asked["group_id"], *table["item_id"]],
@@ -51,12 +52,12 @@ def threads(rng):
     return Project("threads", with_schema(items, ITEMS), _judgements("label", table["item_id"], value))
 
 
-def links(rng):
+def links(rng, n_texts):
     """Speakers of ConVote, for or against the bill."""
     items, labels, cited = convote.load().graph()
     names = rng.permutation(np.unique(items.groups.astype(str)))
     size = pd.Series(items.groups.astype(str)).value_counts()
-    n = int(np.argmax(np.append(size[names].cumsum().to_numpy() >= N_TEXTS, True))) + 1
+    n = int(np.argmax(np.append(size[names].cumsum().to_numpy() >= n_texts, True))) + 1
     kept = np.isin(items.groups.astype(str), names[:n])
     ids = items.ids[kept]
     inside = np.isin(cited.source, ids) & np.isin(cited.target, ids)
@@ -66,19 +67,19 @@ def links(rng):
     return Project("links", with_schema(texts, ITEMS), judged, with_schema(pairs, LINKS))
 
 
-def aspects(rng):
+def aspects(rng, n_texts):
     """Hotel reviews with six ranks."""
     ratings = multiaspect.load().ratings
-    rows = rng.permutation(ratings.items.n_items)[:N_TEXTS]
+    rows = rng.permutation(ratings.items.n_items)[:n_texts]
     ids, names = ratings.items.ids[rows], [str(name) for name in ratings.aspects]
     judged = _judgements("score", np.repeat(ids, len(names)), ratings.ranks[rows].ravel(), names * len(ids))
     return Project("aspects", _texts(ids, ratings.items.texts[rows]), judged, settings={"n_ranks": 5})
 
 
-def rationales(rng):
+def rationales(rng, n_texts):
     """Film reviews, positive or negative."""
     corpus = movies.load()
-    rows = rng.permutation(np.flatnonzero(corpus.reviews["folds"] < 9))[:N_TEXTS]
+    rows = rng.permutation(np.flatnonzero(corpus.reviews["folds"] < 9))[:n_texts]
     ids, value = corpus.items.ids[rows], np.where(corpus.reviews["labels"].to_numpy()[rows] > 0, "pos", "neg")
     return Project("rationales", _texts(ids, corpus.items.texts[rows]), _judgements("label", ids, value))
 
@@ -101,14 +102,14 @@ def read(path):
     return [json.loads(line) for line in lines]
 
 
-def measure(kind, path, splits, seeds, ways, minutes):
+def measure(kind, path, splits, seeds, ways, minutes, n_texts):
     """Add the replays that are missing, as long as the time lasts."""
     warnings.simplefilter("ignore")
     remember()
     done = {(row["kind"], row["split"], row["seed"], row["way"]) for row in read(path)}
     for split in splits:
         wanted = [(seed, way) for seed in seeds for way in ways if (kind, split, seed, way) not in done]
-        project = KINDS[kind](np.random.default_rng([split, 1])) if wanted else None
+        project = KINDS[kind](np.random.default_rng([split, 1]), n_texts) if wanted else None
         forget()
         for seed, way in wanted:
             if time.process_time() > 60 * minutes:
@@ -117,7 +118,7 @@ def measure(kind, path, splits, seeds, ways, minutes):
             at = SIZES if way in ("random", "coverage") else FITTED
             curve = replay(project, way, split=split, seed=seed, batch=BATCH, at=at, settings=SETTINGS[kind])
             row = {"kind": kind, "split": split, "seed": seed, "way": way}
-            row["curve"] = {n: score for n, score in curve.items() if n in SIZES}
+            row["curve"] = {n: round(score, 6) for n, score in curve.items()}
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**row, "seconds": round(time.process_time() - start, 2)}) + "\n")
 
@@ -170,8 +171,10 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
     parser.add_argument("--ways", type=lambda text: text.split(","), default=list(WAYS))
     parser.add_argument("--minutes", type=float, default=9.0)
+    parser.add_argument("--texts", type=int, default=N_TEXTS)
     options = parser.parse_args()
     if options.kind == "report":
         report(read(options.file))
     else:
-        measure(options.kind, options.file, options.splits, options.seeds, options.ways, options.minutes)
+        chosen = options.splits, options.seeds, options.ways
+        measure(options.kind, options.file, *chosen, options.minutes, options.texts)

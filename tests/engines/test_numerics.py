@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import logsumexp
 
 from accord.engines.numerics import (
     cholesky,
@@ -11,6 +12,7 @@ from accord.engines.numerics import (
     inverse_mills,
     log_normalise,
     log_sigmoid,
+    log_sum_exp,
     normalise_log,
     sigmoid,
     spread,
@@ -29,6 +31,13 @@ def test_log_normalise_keeps_impossible_entries_and_refuses_impossible_slices():
     assert_allclose(np.exp(log_normalise(np.array([0.0, -np.inf, 0.0]))), [0.5, 0.0, 0.5])
     with pytest.raises(InputError, match="at least one finite"):
         log_normalise(np.array([-np.inf, -np.inf]))
+
+
+@given(st.lists(st.lists(numbers | st.just(-np.inf), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_log_sum_exp_is_that_of_scipy(weights):
+    rows = np.array(weights)
+    for axis in (0, 1, -1):
+        assert_allclose(log_sum_exp(rows, axis=axis), logsumexp(rows, axis=axis, keepdims=True), rtol=1e-14, atol=1e-14)
 
 
 @given(numbers)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from accord import AspectRanker, CollectiveClassifier, Links, ThreadClassifier
 from accord.cli.main import main
@@ -226,6 +227,28 @@ def test_a_replay_may_fit_after_given_numbers_of_answers_alone():
     curve = replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
     assert list(curve) == [10, 15, 30]
     assert curve == replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
+
+
+def test_replays_run_linear_algebra_in_one_thread(monkeypatch):
+    # Threads that wait for each other took seven times the processor time on a busy machine of two processors.
+    threads = []
+
+    def replayed(project, strategy, **how):
+        threads.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return {10: 0.5}
+
+    monkeypatch.setattr("accord.workflows.simulate.replay", replayed)
+    with threadpool_limits(2, user_api="blas"):
+        simulate(open_example("cafe-notes"), settings={"seeds": 1}, strategies=("random",), progress=quiet)
+    assert set(threads) == {1}
+
+
+def test_after_the_first_replay_people_are_told_how_long_all_will_take(capsys):
+    again = ["simulate", "rationales", "example:cafe-notes", "--at", "12", "--ways", "coverage", "--set", "seeds=2"]
+    assert main(again) == 0
+    assert re.search(r"note: 4 replays take about \d+ (seconds|minutes); --ways", capsys.readouterr().err)
+    assert main([*again, "--json"]) == 0
+    assert "replays take" not in capsys.readouterr().err
 
 
 def test_a_replay_reads_the_words_of_its_texts_once(monkeypatch):

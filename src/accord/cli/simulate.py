@@ -1,6 +1,7 @@
 """``accord simulate``: how fast each way of asking learns, replayed on a project."""
 
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from accord.cli.frame import (
     progress_bars,
     records,
 )
+from accord.typing import Progress
 
 app = command_app()
 
@@ -43,7 +45,7 @@ def simulate(
     """Replay a project to see how fast each way of asking learns.
 
     The model is the one that "accord train" fits, with the settings that you give. Settings of the replay: n_labels
-    (100), batch (10) and seeds (3).
+    (100), batch (10) and seeds (3). After the first replay the command says how long all of them will take.
     """
     from accord.fitting.settings import parse_settings
     from accord.workflows.report import simulation_report, write_report
@@ -57,7 +59,7 @@ def simulate(
         found = run(
             opened,
             settings=parse_settings(settings or []),
-            progress=progress,
+            progress=progress if json else _telling(progress),
             strategies=parse_ways(ways),
             at=parse_numbers(at),
         )
@@ -73,3 +75,17 @@ def simulate(
         typer.echo(sentence)
     if report is not None:
         typer.echo(f"The report is in {report}.")
+
+
+def _telling(progress: Progress) -> Progress:
+    """The same progress, which says after the first replay how long all of them will take."""
+    start = monotonic()
+
+    def report(what: str, done: int, total: int) -> None:
+        progress(what, done, total)
+        if done == 1 < total and what == "replaying":
+            seconds = (monotonic() - start) * total
+            time = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+            typer.echo(f"note: {total} replays take about {time}; --ways and --at make fewer fits.", err=True)
+
+    return report

@@ -2,7 +2,7 @@
 
 import numpy as np
 import scipy.linalg
-from scipy.special import entr, log_ndtr, logsumexp
+from scipy.special import entr, log_ndtr
 
 from accord.errors import InputError
 from accord.typing import FloatArray
@@ -14,6 +14,7 @@ __all__ = [
     "inverse_mills",
     "log_normalise",
     "log_sigmoid",
+    "log_sum_exp",
     "normalise_log",
     "sigmoid",
     "spread",
@@ -30,10 +31,23 @@ def log_normalise(log_weights: FloatArray, axis: int = -1) -> FloatArray:
 
     A slice that is ``-inf`` everywhere has no distribution and is refused.
     """
-    total = logsumexp(log_weights, axis=axis, keepdims=True)
+    total = log_sum_exp(log_weights, axis=axis)
     if not np.all(np.isfinite(total)):
         raise InputError("log_normalise needs at least one finite log weight in every slice; one slice has none.")
     return np.asarray(log_weights - total)
+
+
+def log_sum_exp(log_weights: FloatArray, axis: int = -1) -> FloatArray:
+    """log Σ exp along ``axis``, which stays as an axis of length 1; ``-inf`` where all are.
+
+    Like :func:`scipy.special.logsumexp` on real numbers, but several times faster on small arrays: optimisers call it
+    thousands of times.
+    """
+    log_weights = np.asarray(log_weights, dtype=np.float64)
+    top = log_weights.max(axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):  # the log of 0 is −∞
+        return np.asarray(np.log(np.exp(log_weights - top).sum(axis=axis, keepdims=True)) + top)
 
 
 def normalise_log(log_weights: FloatArray, axis: int = -1) -> FloatArray:

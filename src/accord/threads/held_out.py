@@ -7,6 +7,7 @@ only if it helps in folds that it was not fitted to either. Labels that a person
 model guesses, so that they have a pull of their own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +17,8 @@ from scipy.optimize import minimize_scalar
 
 from accord.engines.auto import auto
 from accord.engines.graphs import Graphs
-from accord.engines.marginals import Marginals
+from accord.engines.marginals import Marginals, assemble
+from accord.engines.numerics import normalise_log
 from accord.fitting.folds import group_folds
 from accord.fitting.graph_crf import GraphCRF, marginal_loss
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
@@ -188,7 +190,8 @@ def fit_coupling(
         )
         # Both have slope and offsets of their own, so that only the pull makes the difference.
         sums[0] += [there.loss(_fit_pull(here, alone, pulls=pulls)) for pulls in (False, True)]
-        sums[1] += [there.given_loss(alone, 0.0), there.given_loss(alone, _fit_given(here, alone))]
+        given_loss = there.given_loss(alone)
+        sums[1] += [given_loss(0.0), given_loss(_fit_given(here, alone))]
     each, rest = sums[0] / max((own >= 0).sum(), 1), sums[1] / max(((own >= 0) & (given < 0)).sum(), 1)
     whole = _Part(crf, own, given)
     best = _fit_pull(whole, alone) if each[1] < each[0] else alone
@@ -209,13 +212,22 @@ class _Part:
 
     def loss(self, parameters: FloatArray) -> float:
         """Summed log loss of the labels where none is given."""
-        return _log_loss(infer(self.crf.scores(_tie(self.crf) @ parameters)), self.labels)
+        engine = infer if parameters[-1] != 0.0 else _apart
+        return _log_loss(engine(self.crf.scores(_tie(self.crf) @ parameters)).node_marginals, self.labels)
 
-    def given_loss(self, parameters: FloatArray, pull: float) -> float:
-        """Summed log loss of the labels that are not given, where the given ones pull."""
-        graphs = self.crf.scores(_tie(self.crf) @ parameters).with_known(self.given)
-        found = infer(with_given_pull(graphs, pull * self.crf.edge_features[:, 0]))
-        return _log_loss(found, np.where(self.given >= 0, -1, self.labels))
+    def given_loss(self, parameters: FloatArray) -> Callable[[float], float]:
+        """The pull of the given labels to the summed log loss of the others."""
+        graphs, share = self.crf.scores(_tie(self.crf) @ parameters), self.crf.edge_features[:, 0]
+        rest = np.where(self.given >= 0, -1, self.labels)
+        if parameters[-1] != 0.0:
+            known = graphs.with_known(self.given)
+            return lambda pull: _log_loss(infer(with_given_pull(known, pull * share)).node_marginals, rest)
+        # Comments without a given label do not pull each other: each stands by itself beside the given ones.
+        pulled = np.zeros_like(graphs.node_scores)
+        for here, there in (graphs.edges.T, graphs.edges.T[::-1]):
+            edges = np.flatnonzero(self.given[there] >= 0)
+            np.add.at(pulled, (here[edges], self.given[there[edges]]), share[edges])
+        return lambda pull: _log_loss(normalise_log(graphs.node_scores + pull * pulled), rest)
 
 
 def with_given_pull(graphs: Graphs, gains: FloatArray) -> Graphs:
@@ -230,7 +242,7 @@ def with_given_pull(graphs: Graphs, gains: FloatArray) -> Graphs:
 
 def _fit_pull(part: _Part, alone: FloatArray, *, pulls: bool = True) -> FloatArray:
     """Slope, offsets and pull with the least log loss of single comments, drawn towards nodes alone."""
-    loss, tie = marginal_loss(part.crf, part.labels, infer=infer), _tie(part.crf)
+    loss, tie = marginal_loss(part.crf, part.labels, infer=infer if pulls else _apart), _tie(part.crf)
 
     def tied(moved: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = loss(tie @ (moved + alone))
@@ -246,16 +258,26 @@ def _fit_pull(part: _Part, alone: FloatArray, *, pulls: bool = True) -> FloatArr
 
 def _fit_given(part: _Part, parameters: FloatArray) -> float:
     """The pull of given labels with the least log loss of the others."""
+    loss = part.given_loss(parameters)
     found = minimize_scalar(
-        lambda pull: part.given_loss(parameters, pull) + 0.5 * PRIOR * pull**2, bounds=(-10.0, 10.0), method="bounded",
+        lambda pull: loss(pull) + 0.5 * PRIOR * pull**2, bounds=(-10.0, 10.0), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip
     return float(found.x)
 
 
-def _log_loss(found: Marginals, labels: IntArray) -> float:
+def _apart(graphs: Graphs) -> Marginals:
+    """Marginals where no comment pulls another: each is independent of the others."""
+    p = normalise_log(graphs.node_scores)
+    equal = np.einsum("ek,ek->e", p[graphs.edges[:, 0]], p[graphs.edges[:, 1]])
+    log_z = np.zeros(graphs.n_graphs)  # not used
+    return assemble(graphs, "apart", node_marginals=p, edge_marginals=equal, log_partition=log_z)
+
+
+def _log_loss(p: FloatArray, labels: IntArray) -> float:
+    """Summed over the comments that have a label, of probabilities of shape (n_rows, n_labels)."""
     seen = labels >= 0
-    return -float(np.log(np.maximum(found.node_marginals[seen, labels[seen]], 1e-12)).sum())
+    return -float(np.log(np.maximum(p[seen, labels[seen]], 1e-12)).sum())
 
 
 def _n_offsets(scores: FloatArray) -> int:

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from scipy.special import logsumexp
 
 from accord.engines.convergence import Convergence
-from accord.engines.numerics import log_sigmoid, sigmoid
+from accord.engines.numerics import log_normalise, log_sigmoid, sigmoid
 from accord.fitting.blocked import summed_loss
 from accord.fitting.optimise import Optimum, l2_penalised, minimise_lbfgs, minimise_sgd
 from accord.scale.partition import MOST_BLOCKS, cut
@@ -45,7 +44,7 @@ def log_linear_scores(weights: FloatArray, x: Any) -> FloatArray:
     scores = np.asarray(x @ weights.T)
     if scores.shape[1] == 1:
         return np.hstack([log_sigmoid(-scores), log_sigmoid(scores)])
-    return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+    return log_normalise(scores, axis=1)
 
 
 def n_vectors(n_labels: int) -> int:

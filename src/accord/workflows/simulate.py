@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from accord.data.project import Project
 from accord.errors import InputError, did_you_mean
@@ -156,9 +157,11 @@ def simulate(
     for seed in range(own["seeds"]):
         for place, strategy in enumerate(strategies):
             progress("replaying", seed * len(strategies) + place, n_runs)
-            curve = replay(
-                project, strategy, split=seed, n_labels=own["n_labels"], batch=own["batch"], at=at, settings=rest
-            )
+            # Many small fits: threads of linear algebra wait for each other for longer than they work.
+            with threadpool_limits(1):
+                curve = replay(
+                    project, strategy, split=seed, n_labels=own["n_labels"], batch=own["batch"], at=at, settings=rest
+                )
             for n, score in curve.items():
                 if not at or n in at:
                     scores.setdefault((strategy, n), []).append(score)
