@@ -145,6 +145,50 @@ def test_a_few_labelled_texts_are_read_as_well_as_by_logistic_regression():
     assert np.mean(gaps) < 0.02
 
 
+def pieces_of_a_graph(seed, n_pieces=10, size=60):
+    """Texts in pieces of a graph, 20 labels in the first four of them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, n_pieces * size)
+    ends = []
+    for start in range(0, len(codes), size):
+        first = rng.integers(0, size, 2 * size)
+        wanted = np.where(rng.random(2 * size) < 0.85, codes[start + first], 1 - codes[start + first])
+        inside = codes[start : start + size]
+        second = np.array([rng.choice(np.flatnonzero(inside == each)) for each in wanted])
+        ends.append(start + np.column_stack([first, second])[first != second])
+    common, topics = rng.dirichlet(np.full(300, 0.5)), rng.dirichlet(np.full(300, 0.05), 2)
+    names = np.array([f"word{k}" for k in range(300)])
+    texts = [" ".join(rng.choice(names, rng.integers(4, 20), p=0.7 * common + 0.3 * topics[code])) for code in codes]
+    known = np.full(len(codes), None, dtype=object)
+    seen = rng.choice(4 * size, 20, replace=False)
+    known[seen] = codes[seen].astype(str)
+    ids, ends = np.arange(len(codes)).astype(str), np.concatenate(ends)
+    return texts, codes, known, ids, Links(ids[ends[:, 0]], ids[ends[:, 1]])
+
+
+def test_links_count_less_in_pieces_of_a_graph_where_no_label_is_known():
+    texts, _, known, ids, links = pieces_of_a_graph(1)
+    model = CollectiveClassifier().fit(texts, known, links=links, ids=ids)
+    found = model.model_.among_known
+    assert found.apart is not None
+    assert not np.allclose(found.apart, found.fusion)
+    beliefs = model.predict_proba(texts, links=links, ids=ids, known=known)
+    told = model.explain(ids[-1], texts, links=links, ids=ids, known=known)
+    assert told.attrs["label"] == model.classes_[beliefs[-1].argmax()]
+    # Where all labels stand in one piece, nothing tells what links count in the others.
+    alone = np.where(np.arange(len(ids)) < 60, known, None)
+    alone[:4] = ["0", "1", "0", "1"]
+    apart = CollectiveClassifier().fit(texts, alone, links=links, ids=ids)
+    assert_allclose(apart.model_.among_known.apart, [1.0, 0.0, 0.0])
+    local, joint = (
+        apart.content_proba(texts, links=links, ids=ids),
+        apart.predict_proba(texts, links=links, ids=ids, known=alone),
+    )
+    linked = np.isin(ids, np.concatenate([links.source, links.target])) & (np.arange(len(ids)) >= 60)
+    assert_allclose(joint[linked], local[linked], atol=1e-9)
+    assert np.abs(joint[4:60] - local[4:60]).max() > 0.01
+
+
 def test_one_debate_does_not_tell_what_links_count_in_another():
     """The texts of a debate are right or wrong together: one debate may be an exception, and another its opposite."""
     losses = []

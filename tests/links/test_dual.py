@@ -20,6 +20,7 @@ from accord.links.dual import (
     fit_coupling,
     fit_fusion,
     fuse,
+    unreached,
 )
 from accord.links.joint import train_jointly
 from accord.links.linked_graph import linked_beliefs, same_label_gains
@@ -301,3 +302,17 @@ def test_agreement_is_not_learnt_from_words_that_neighbours_share():
     found = [replace(model, mixed=mixed).blocks(log_p, links, known).same.mean() for mixed in (False, True)]
     share = np.mean(codes[ends[:, 0]] == codes[ends[:, 1]])
     assert abs(found[1] - share) < abs(found[0] - share) - 0.02
+
+
+def test_texts_in_pieces_without_a_known_label_have_weights_of_their_own():
+    links = Evidence(np.array([(0, 1), (1, 2), (3, 4)]), np.full((3, 1), np.nan), np.ones(3))
+    known = np.array([-1, -1, 0, -1, -1, -1])
+    # The piece of 0 to 2 has a label, that of 3 and 4 none, and 5 has no link.
+    assert unreached(links, known).tolist() == [False, False, False, True, True, False]
+    near, far = np.array([1.0, 0.8, 0.0]), np.array([1.0, 0.2, 0.0])
+    found = Coupling((1.0,), near, apart=far).weights([links], known, 6)
+    assert_allclose(found, [near, near, near, far, far, near])
+    assert_allclose(Coupling((1.0,), near).weights([links], known, 6), np.tile(near, (6, 1)))
+    log_p, pull = np.log(np.full((6, 2), 0.5)), np.tile([1.0, 0.0], (6, 1))
+    odds = fuse(found, log_p, pull, np.ones(6)) @ [1.0, -1.0]
+    assert_allclose(odds, [0.8, 0.8, 0.8, 0.2, 0.2, 0.8])

@@ -1,8 +1,10 @@
 """What the words of a text say about its label, and the words of its neighbours: ridge regression, exactly left out.
 
-The score of text i is ``own · x_i + mixed · z_i``, where z_i is the mean of the features of the texts within two links
-of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its *view*. The
-weights are trained beside a bias, which is no part of the score: how frequent labels are is the calibration's to say.
+The score of text i is ``own · (x_i − x̄) + mixed · (z_i − z̄)``, where z_i is the mean of the features of the texts
+within two links of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its
+*view*. The weights are trained beside a bias, which is no part of the score: how frequent labels are is the
+calibration's to say. For the same reason features are centred by their means over all texts, x̄ and z̄: what all texts
+have in common would be a second bias.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +45,9 @@ MAX_TRIED = 1600
 PRIOR_TEXTS = 5.0
 # Slopes of ridge scores lie around this one, where scores have a standard deviation of 1; its deviation is of the
 # logarithm. How large scores are says little about how right they are: many rare words make all of them small.
-SLOPE, SLOPE_DEVIATION, OFFSET_DEVIATION = 0.5, 0.6, 0.5
+SLOPE, SLOPE_DEVIATION, OFFSET_DEVIATION = 0.5, 0.7, 0.2
+# So many texts of each label count as seen where the shares of labels are told by those that have one.
+SHARE_TEXTS = 2.0
 _ALIKE = 1e-9
 
 
@@ -91,13 +95,22 @@ class MixedRidge:
 
     own: FloatArray | None  # (n_scores, n_features)
     mixed: FloatArray | None  # (n_scores, n_features)
+    middle: FloatArray  # (n_scores,) what the weights say of the mean text
+
+    @classmethod
+    def around(
+        cls, centre: tuple[FloatArray, FloatArray], own: FloatArray | None, mixed: FloatArray | None
+    ) -> "MixedRidge":
+        """The model whose scores are 0 for a text of mean features."""
+        held = [weights @ mean for mean, weights in zip(centre, (own, mixed), strict=True) if weights is not None]
+        return cls(own, mixed, np.asarray(sum(held)))
 
     def scores(self, X: sp.csr_matrix, mix: sp.csr_matrix | None) -> FloatArray:
         """Scores of all texts, shape (n_texts,) of the second label for two labels, else (n_texts, n_labels)."""
         parts = [] if self.own is None else [X @ self.own.T]
         if self.mixed is not None and mix is not None:
             parts.append(mix @ (X @ self.mixed.T))
-        scores = np.asarray(sum(parts))
+        scores = np.asarray(sum(parts) - self.middle)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
@@ -130,7 +143,7 @@ def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ri
         slope, offset = fit_platt(scores, codes)[:, 0]
         return Calibration(np.array([0.0, slope]), np.array([0.0, offset]))
     columns, n = label_columns(scores), len(codes)
-    share = np.log((np.bincount(codes, minlength=n_labels) + 1.0) / (n + n_labels))
+    share = np.log((np.bincount(codes, minlength=n_labels) + SHARE_TEXTS) / (n + SHARE_TEXTS * n_labels))
     size = _size(scores) if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
     columns = columns / size
     target = np.eye(n_labels)[codes]
@@ -241,8 +254,18 @@ def fit_contents(
     tried = np.sort(labelled[:MAX_TRIED])
     tried = tried if len(np.unique(codes[tried])) == n_labels else np.sort(labelled[:max_gram])
 
+    centre = _means(X, mix if any(VIEWS[view][1] for view in views) else None)
+
     def grams(at: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Inner products of own and of mixed features."""
+        """Inner products of own and of mixed features, less their means."""
+        own, mixed = products(at)
+        towards = X @ np.column_stack(centre)
+        own = _centred(own, towards[at, 0], float(centre[0] @ centre[0]))
+        if mix is None or not mixed.size:
+            return own, mixed
+        return own, _centred(mixed, mix[at] @ towards[:, 1], float(centre[1] @ centre[1]))
+
+    def products(at: IntArray) -> tuple[FloatArray, FloatArray]:
         inside = X[at]
         if mix is None or not any(VIEWS[view][1] for view in views):
             return (inside @ inside.T).toarray(), np.zeros((0, 0))
@@ -279,9 +302,12 @@ def fit_contents(
 
     def from_dual(view: str, at: IntArray, weights: FloatArray) -> MixedRidge:
         own, mixed = VIEWS[view]
-        return MixedRidge(
-            (X[at].T @ weights).T if own else None,
-            (X.T @ (mix[at].T @ weights)).T if mixed and mix is not None else None,
+        return MixedRidge.around(
+            centre,
+            (X[at].T @ weights).T - np.outer(weights.sum(axis=0), centre[0]) if own else None,
+            (X.T @ (mix[at].T @ weights)).T - np.outer(weights.sum(axis=0), centre[1])
+            if mixed and mix is not None
+            else None,
         )
 
     def without(view: str, strength: float, product: FloatArray) -> Iterator[FloatArray]:
@@ -293,7 +319,7 @@ def fit_contents(
                 targets = indicator_targets(codes[rows[kept]], n_labels)
                 part = from_dual(view, rows[kept], scipy.linalg.solve(regular, targets, assume_a="pos"))
             else:
-                part = _primal(X, mix, rows[kept], codes, view, strength, n_labels)
+                part = _primal(X, mix, rows[kept], codes, view, strength, n_labels, centre)
             yield part.scores(X, mix)
 
     found = []
@@ -306,13 +332,24 @@ def fit_contents(
             _, calibration, weights, left = attempt(rows, product, strength)
             model = from_dual(view, rows, weights)
         else:
-            model = _primal(X, mix, rows, codes, view, strength, n_labels)
+            model = _primal(X, mix, rows, codes, view, strength, n_labels, centre)
             left = np.stack(by_fold)[parted, rows]
             calibration = fit_calibration(left, codes[rows], n_labels=n_labels, is_ridge=True)
         scores = model.scores(X, mix)
         scores[rows] = left
         found.append(Content(view, model, calibration, scores, by_fold if folds is not None else ()))
     return found
+
+
+def _means(X: sp.csr_matrix, mix: sp.csr_matrix | None) -> tuple[FloatArray, FloatArray]:
+    """Mean features of the texts themselves, and of what stands within two links of them (0 without ``mix``)."""
+    each = np.full(len_of(X), 1.0 / max(len_of(X), 1))
+    return np.asarray(X.T @ each), np.asarray(X.T @ (mix.T @ each)) if mix is not None else np.zeros(X.shape[1])
+
+
+def _centred(products: FloatArray, towards: FloatArray, length: float) -> FloatArray:
+    """(x_i − x̄)·(x_j − x̄) from x_i·x_j, x_i·x̄ and x̄·x̄."""
+    return np.asarray(products - towards[:, None] - towards[None, :] + length)
 
 
 def _primal(
@@ -323,26 +360,28 @@ def _primal(
     view: str,
     strength: float,
     n_labels: int,
+    centre: tuple[FloatArray, FloatArray],
 ) -> MixedRidge:
-    """Weights by conjugate gradients on (ZᵀZ + λI) w = Zᵀt, where Z is never formed."""
+    """Weights by conjugate gradients on (ZᵀZ + λI) w = Zᵀt, where Z, with its mean taken off, is never formed."""
     own, mixed = VIEWS[view]
     p = X.shape[1]
     parts: Sequence[Any] = [X[rows]] if own else []
     around = mix[rows] if mixed and mix is not None else None
     n = p * (own + mixed) + 1
 
+    middle = np.concatenate([each for each, held in zip(centre, (own, mixed), strict=True) if held])
+
     def forward(w: FloatArray) -> FloatArray:
-        out = np.full(len(rows), w[-1])
+        out = np.full(len(rows), w[-1] - middle @ w[:-1])
         for part in parts:
             out += part @ w[:p]
         return out if around is None else out + around @ (X @ w[-1 - p : -1])
 
     def backward(t: FloatArray) -> FloatArray:
-        return np.concatenate(
-            [*(part.T @ t for part in parts), *([] if around is None else [X.T @ (around.T @ t)]), [t.sum()]]
-        )
+        both = np.concatenate([*(part.T @ t for part in parts), *([] if around is None else [X.T @ (around.T @ t)])])
+        return np.append(both - t.sum() * middle, t.sum())
 
     normal = LinearOperator((n, n), matvec=lambda w: backward(forward(w)) + strength * w, dtype=np.float64)
     targets = indicator_targets(codes[rows], n_labels)
     solved = np.array([cg(normal, backward(t), rtol=1e-6, maxiter=1000)[0] for t in targets.T])
-    return MixedRidge(solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None)
+    return MixedRidge.around(centre, solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None)

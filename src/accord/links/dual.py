@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtrit
 
 from accord.engines.blocks import BlockBeliefs, block_beliefs
@@ -26,10 +28,13 @@ __all__ = [
     "DualModel",
     "Evidence",
     "fit_agreement",
+    "fit_apart",
     "fit_coupling",
     "fits_blocks",
     "fuse",
+    "pieces",
     "pull_share",
+    "unreached",
 ]
 
 _TINY = 1e-9
@@ -40,6 +45,8 @@ PRIOR_PAIRS, PRIOR_SHARE = 2.0, 0.75
 # Fusion weights before any text is seen, and how far they are expected to lie from there: of the pairwise model, whose
 # beliefs are over-confident, and of the block model.
 PRIOR, BLOCK_PRIOR = np.array([1.0, 0.15, 0.0]), np.array([1.0, 0.8, 0.0])
+# The same in a piece of the graph without a known label, where words alone tell which side is which.
+APART_PRIOR = np.array([1.0, 0.4, 0.0])
 DEVIATION = np.array([0.3, 0.4, 0.2])
 # A coupling that is not zero must lower the loss of all held-out texts together by this much.
 PRICE = 1.0
@@ -131,6 +138,14 @@ class Coupling:
     loss: float = np.nan  # mean log loss of held-out training texts
     content_loss: float = np.nan  # the same with content alone
     rank: float = np.nan  # total loss with penalties, by which couplings are compared
+    apart: FloatArray | None = None  # (3,) in pieces of the graph without a known label, where training had such
+
+    def weights(self, evidence: Sequence[Evidence], known: IntArray | None, n_texts: int) -> FloatArray:
+        """Fusion weights of each text, shape (n_texts, 3)."""
+        same = np.tile(self.fusion, (n_texts, 1))
+        if self.apart is None or known is None or not evidence:
+            return same
+        return np.where(unreached(evidence[0], known)[:, None], self.apart, same)
 
 
 RAW = np.array([1.0, 1.0, 0.0])  # the beliefs as they are
@@ -210,7 +225,8 @@ class DualModel:
         """Beliefs, shape (n_texts, n_labels), from the log probabilities by content; known labels hold."""
         coupling = self.coupling(known)
         pull = self.pull(log_p, evidence, known, coupling, warn=warn)
-        found = np.exp(fuse(coupling.fusion, log_p, pull, degrees(evidence, len(log_p))))
+        weights = coupling.weights(evidence, known, len(log_p))
+        found = np.exp(fuse(weights, log_p, pull, degrees(evidence, len(log_p))))
         if known is not None:
             found[known >= 0] = np.eye(log_p.shape[1])[known[known >= 0]]
         return found
@@ -222,15 +238,32 @@ def degrees(evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
     return np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *ends]), minlength=n_texts).astype(np.float64)
 
 
+def pieces(links: Evidence, n_texts: int) -> IntArray:
+    """The connected piece of the graph that each text stands in, shape (n_texts,)."""
+    i, j = links.ends.T
+    joined = sp.coo_matrix((np.ones(len(i)), (i, j)), shape=(n_texts, n_texts))
+    return np.asarray(connected_components(joined, directed=False)[1])
+
+
+def unreached(links: Evidence, known: IntArray) -> BoolArray:
+    """Which texts have links, but stand in a piece of the graph without a known label, shape (n_texts,)."""
+    piece = pieces(links, len(known))
+    told = np.bincount(piece[known >= 0], minlength=len(known)) > 0
+    return np.asarray(~told[piece] & (np.bincount(piece)[piece] > 1))
+
+
 def fuse(fusion: FloatArray, log_p: FloatArray, pull: FloatArray, degree: FloatArray) -> FloatArray:
-    """Log probabilities by content and pulls together, shape (n_texts, n_labels)."""
-    logits = fusion[0] * log_p + pull_share(fusion, degree)[:, None] * pull
+    """Log probabilities by content and pulls together, shape (n_texts, n_labels).
+
+    Fusion weights have shape (3,), or (n_texts, 3).
+    """
+    logits = fusion[..., :1] * log_p + pull_share(fusion, degree)[:, None] * pull
     return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
 
 
 def pull_share(fusion: FloatArray, degree: FloatArray) -> FloatArray:
     """What the pull of links counts, by the number of links."""
-    return np.maximum(fusion[1] + fusion[2] * np.log(np.maximum(degree, 1.0)), 0.0)
+    return np.maximum(fusion[..., 1] + fusion[..., 2] * np.log(np.maximum(degree, 1.0)), 0.0)
 
 
 def fit_fusion(
@@ -314,6 +347,29 @@ def fit_coupling(
             best = replace(coupling, fusion=fusion, loss=loss, content_loss=content_loss, rank=rank)
     assert best is not None  # there is at least one choice
     return best
+
+
+def fit_apart(
+    model: DualModel, coupling: Coupling, held_out: Sequence[HeldOut], codes: IntArray, evidence: Sequence[Evidence]
+) -> tuple[FloatArray, float]:
+    """Fusion weights of texts in pieces of the graph without a known label, and the total loss with its penalty.
+
+    Parameters
+    ----------
+    model, codes, evidence
+        As in :func:`fit_coupling`.
+    coupling : Coupling
+        What pulls.
+    held_out : sequence of HeldOut
+        Whole pieces, with the labels of other pieces known.
+    """
+    asked = np.concatenate([part.rows for part in held_out])
+    log_p = np.concatenate([part.log_p[part.rows] for part in held_out])
+    pull = [
+        model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
+    ]
+    degree = degrees(evidence, len(codes))[asked]
+    return fit_fusion(log_p, np.concatenate(pull), degree, codes[asked], APART_PRIOR if coupling.blocks else PRIOR)
 
 
 def fits_blocks(evidence: Sequence[Evidence], n_labels: int) -> bool:

@@ -33,10 +33,13 @@ from accord.links.dual import (
     Evidence,
     degrees,
     fit_agreement,
+    fit_apart,
     fit_coupling,
     fits_blocks,
     fuse,
+    pieces,
     pull_share,
+    unreached,
 )
 from accord.links.features.similar import nearest_pairs, pair_similarity
 from accord.links.features.stance import open_vocabulary, stance_text, window_words
@@ -67,6 +70,8 @@ MOST_WEIGHT = 3.0
 VIEW_PRICE = 0.01
 # Where texts were left out one by one, they fall into so many parts, which stand for graphs that were not trained on.
 N_PARTS = 2
+# Where pieces of the graph without a label hold so many of the texts without one, they are thought of.
+LEAST_APART = 0.05
 NO_COUPLING = Coupling((), RAW)
 
 
@@ -326,10 +331,11 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         pull = self.model_.pull(log_p, evidence, given, coupling)
         # What the links pull with: the beliefs of the inference, before they are fused.
         beliefs = np.exp(fuse(RAW, log_p, pull, degree))
-        label = int(fuse(coupling.fusion, log_p, pull, degree)[row].argmax())
-        share, name = pull_share(coupling.fusion, degree)[row], str(self.classes_[label])
-        reasons = [(f"all words: {name}", coupling.fusion[0] * _lead(log_p[row], label), "content")]
-        reasons += self._words(texts, features, row, label, n_words, coupling.fusion[0])
+        fusion = coupling.weights(evidence, given, texts.n_texts)
+        label = int(fuse(fusion, log_p, pull, degree)[row].argmax())
+        share, name = pull_share(fusion, degree)[row], str(self.classes_[label])
+        reasons = [(f"all words: {name}", fusion[row, 0] * _lead(log_p[row], label), "content")]
+        reasons += self._words(texts, features, row, label, n_words, float(fusion[row, 0]))
         gains = self.model_.pulls(log_p, evidence, given, coupling)
         for kind, part, gain in zip(("link", "similar"), evidence, gains, strict=False):
             for pair in np.flatnonzero((part.ends == row).any(axis=1)):
@@ -387,8 +393,14 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         settings: dict[str, Any] = {"recalibrate": self.recalibrate, "blocks": blocks}
         # While the content is chosen, one coupling stands for the others.
         first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
+        lacking = unreached(evidence[0], codes).sum() / max(np.sum(codes < 0), 1) if among and self.recalibrate else 0.0
+        whole_pieces = lacking >= LEAST_APART
+        by_piece = (
+            _piece_folds(pieces(evidence[0], texts.n_texts), codes, order, self.n_folds) if whole_pieces else None
+        )
+        others = contents if by_piece is None else self._contents(texts, features, codes, groups, order, by_piece)
         best: tuple[float, Content, DualModel] | None = None
-        for content in contents:
+        for place, content in enumerate(contents):
             mixed = VIEWS.get(content.view, VIEWS["own"])[1]
             model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
             rank = 0.0
@@ -397,7 +409,11 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                     model, content.held_out(codes, folds, known=among), codes, evidence, scales=first, **settings
                 )
                 price = PRICE + (0.0 if among else VIEW_PRICE * float(np.sum(codes >= 0)))
-                rank = found.rank + price * (content.view != ("both" if among else "own"))
+                rank = found.rank
+                if by_piece is not None:
+                    away = others[place].held_out(codes, by_piece, known=True)
+                    rank += lacking * (fit_apart(model, found, away, codes, evidence)[1] - rank)
+                rank += price * (content.view != ("both" if among else "own"))
             if best is None or rank < best[0]:
                 best = rank, content, model
         assert best is not None  # there is at least one content
@@ -418,6 +434,15 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             if blocks and not whole and fits_blocks(evidence, n_labels):
                 # Mean field, chosen where half of the links are cut, floods a graph that has all of its links.
                 free = {"scales": [scales[0][:1], *scales[1:]], "blocks": True}
+        known = fit_coupling(
+            model, content.held_out(codes, folds, known=True), codes, evidence, scales=scales, **settings
+        )
+        if by_piece is not None:
+            [other] = [each for each in others if each.view == content.view]
+            away = other.held_out(codes, by_piece, known=True)
+            known = replace(known, apart=fit_apart(model, known, away, codes, evidence)[0])
+        elif whole_pieces:
+            known = replace(known, apart=np.array([1.0, 0.0, 0.0]))
         self.model_: Any = replace(
             model,
             free=fit_coupling(
@@ -429,9 +454,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 units=_units(texts),
                 **free,
             ),
-            among_known=fit_coupling(
-                model, content.held_out(codes, folds, known=True), codes, evidence, scales=scales, **settings
-            ),
+            among_known=known,
         )
 
     def _fit_features(self, texts: LinkedTexts) -> None:
@@ -698,6 +721,17 @@ def _parts(texts: LinkedTexts, codes: IntArray, order: IntArray) -> tuple[IntArr
     joined = sp.coo_matrix((np.ones(len(i)), (i, j)), shape=(texts.n_texts, texts.n_texts))
     n_pieces, _ = connected_components(joined, directed=False)
     return parts, bool(grouped or texts.pairs.n_pairs == texts.n_texts - n_pieces)
+
+
+def _piece_folds(piece: IntArray, codes: IntArray, order: IntArray, n_folds: int) -> IntArray | None:
+    """Folds of labelled texts, −1 for the others, that keep pieces of the graph whole; ``None`` with one such piece."""
+    labelled = order[codes[order] >= 0]
+    _, first, place = np.unique(piece[labelled], return_index=True, return_inverse=True)
+    if len(first) < 2:
+        return None
+    folds = np.full(len(codes), -1, dtype=np.int64)
+    folds[labelled] = np.argsort(np.argsort(first))[place] % n_folds
+    return folds
 
 
 def _agreeing(ends: IntArray, codes: IntArray) -> tuple[IntArray, AnyArray]:
