@@ -18,6 +18,7 @@ from accord.data import Items, Rationales
 from accord.errors import ConvergenceWarning, InputError
 from accord.rationales import PredictedRationale
 from accord.rationales.baselines import TokenClassifier
+from accord.rationales.design import Units
 from accord.rationales.features import read_tokens
 
 FILL = ["the", "of", "a", "film", "plot", "scene", "actor", "and", "with", "in", "on", "was", "is", "it", "that", "one"]
@@ -194,6 +195,38 @@ def test_n_grams_and_given_features_stand_beside_words():
         fitted.predict(table, features=pd.DataFrame(extra, columns=["a", "b", "c"]))
     with pytest.raises(InputError, match="must be a matrix of numbers"):
         fitted.predict(texts, features=[["long"]] * 60)
+
+
+def test_units_and_zero_points_of_given_features_do_not_matter():
+    texts, labels, spans = reviews(60)
+    rng = np.random.default_rng(0)
+    seen = (rng.random(60) < np.where(labels == "good", 0.4, 0.1)) * rng.uniform(0.5, 1.5, 60)
+    extra = np.column_stack([rng.normal(size=60) + (labels == "good"), seen])
+    expected = model().fit(texts, labels, rationales=spans, features=extra)
+    for size, added in ((np.array([1000.0, 1.0]), [0.0, 0.0]), (np.array([1e-3, 40.0]), [7.0, 0.0])):
+        other = size * extra + added
+        moved = model().fit(texts, labels, rationales=spans, features=other)
+        assert_allclose(
+            moved.predict_proba(texts, features=other), expected.predict_proba(texts, features=extra), atol=1e-6
+        )
+        assert_allclose(moved.explain(texts[0])["effect"], expected.explain(texts[0])["effect"], atol=1e-6)
+    alone = model().fit(texts, labels, rationales=spans).predict_proba(texts)
+    assert np.abs(expected.predict_proba(texts, features=extra) - alone).max() > 0.01
+    with pytest.raises(InputError, match="there are 59 rows and 60 texts"):
+        model().fit(texts, labels, features=extra[:59])
+
+
+def test_given_features_that_are_there_or_not_and_vectors_of_one_length_keep_their_shape():
+    rare = np.zeros((10, 2))
+    rare[:3, 0], rare[4:6, 1] = 1.0, 50.0
+    assert_allclose(Units.of(sp.csr_matrix(rare)).convert(rare).toarray(), rare / [1.0, 50.0])
+    vectors = np.random.default_rng(0).normal(size=(10, 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert_allclose(Units.of(sp.csr_matrix(7.0 * vectors)).convert(7.0 * vectors).toarray(), vectors)
+    measured = np.random.default_rng(1).normal(5.0, 3.0, size=(10, 2))
+    converted = Units.of(sp.csr_matrix(measured)).convert(measured).toarray()
+    assert_allclose(converted.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(converted.std(axis=0), 1.0)
 
 
 def test_explain_lists_the_strongest_words_first():

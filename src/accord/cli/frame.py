@@ -135,12 +135,12 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def opened_project(name: str, kind: str | None, *, cure: str | None = None) -> "Project":
+def opened_project(name: str, kind: str | None, *, cure: str | None = None, unanswered: bool = False) -> "Project":
     """What people name on the command line; what is not read of a raw table is said on standard error."""
     from accord.workflows.projects import open_project
 
     notes: list[str] = []
-    project = open_project(name, kind=kind, notes=notes, cure=cure)
+    project = open_project(name, kind=kind, notes=notes, cure=cure, unanswered=unanswered)
     for note in notes:
         typer.echo(f"note: {note}.", err=True)
     return project

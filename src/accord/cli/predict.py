@@ -62,7 +62,7 @@ def predict(
     if out is not None:
         check_place(out, endings=(*(f".{name}" for name in FORMATS), ".html"))
     saved = load_model(model)
-    opened = opened_project(project, saved.kind, cure=OTHER_MODEL)
+    opened = opened_project(project, saved.kind, cure=OTHER_MODEL, unanswered=True)
     table = run(saved, opened)
     notes = notes_on(saved, opened, table)
     if out is not None and out.suffix.lower() == ".html":
@@ -90,6 +90,10 @@ def _print(table: "pd.DataFrame", opened: "Project") -> None:
         shown = shown.assign(text=shown["item_id"].map(texts_of(opened)))
         if all(is_made(name) for name in shown["item_id"]):
             shown = shown.drop(columns="item_id")
+    elif "left" in shown:
+        texts = texts_of(opened)
+        for side in ("left", "right"):
+            shown = shown.assign(**{side: [texts.get(name, "") if is_made(name) else name for name in shown[side]]})
     print_table(shown)
     if len(shown) < len(table):
         typer.echo(f"Not shown: {len(table) - len(shown):,} that people judged. See all with --out FILE or --json.")
@@ -99,10 +103,13 @@ def _with_texts(table: "pd.DataFrame", opened: "Project") -> "pd.DataFrame":
     """The same rows, with the text beside each id where Accord made an id: it is in no file of the user."""
     from accord.data.reading.rows import is_made
 
-    if "item_id" not in table or not any(is_made(name) for name in table["item_id"].unique()):
+    named = {"item_id": "text", "left": "left_text", "right": "right_text"}
+    named = {ids: text for ids, text in named.items() if ids in table}
+    if not any(is_made(name) for ids in named for name in table[ids].unique()):
         return table
     wide = table.copy()
-    wide.insert(1, "text", table["item_id"].map(texts_of(opened)))
+    for ids, text in named.items():
+        wide.insert(list(wide.columns).index(ids) + 1, text, table[ids].map(texts_of(opened)))
     return wide
 
 

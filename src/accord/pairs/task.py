@@ -96,7 +96,14 @@ def predict(model: PreferenceRanker, project: Project) -> pd.DataFrame:
 
 def compare(model: PreferenceRanker, project: Project, pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of a project's texts (``left, right``) with the columns of :func:`predict`, and ``p_order, std``."""
-    return predict_pairs(model, pairs, project.items())
+    items = project.items()
+    # Where a model reads texts, names alone mean those that it has seen.
+    means_seen = not _has_texts(items) and _has_texts(model.items_)
+    return predict_pairs(model, pairs, None if means_seen else items)
+
+
+def _has_texts(items: Items) -> bool:
+    return items.texts is not None and any(items.texts)
 
 
 def predict_pairs(model: PreferenceRanker, pairs: pd.DataFrame, items: Items | None) -> pd.DataFrame:

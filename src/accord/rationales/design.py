@@ -16,7 +16,7 @@ from accord.texts.vectors import FittedVectors
 from accord.texts.words import WordAnalyser
 from accord.typing import FloatArray, IntArray, ObjectArray
 
-__all__ = ["WORD_PRIORS", "Columns", "given_features"]
+__all__ = ["WORD_PRIORS", "Columns", "Units", "given_features"]
 
 # How large the weights of words may get beside each other.
 WORD_PRIORS = ("idf", "flat")
@@ -24,10 +24,10 @@ WORD_PRIORS = ("idf", "flat")
 _MANY_TOKENS = 1_000_000
 
 
-def given_features(features: Any, *, ids: Any = None) -> Any:
+def given_features(features: Any, *, ids: Any = None, n_texts: int | None = None) -> Any:
     """Columns beside the words as a sparse matrix of finite numbers, shape (n_texts, n_extra).
 
-    ``ids`` are what an error calls the rows.
+    ``ids`` are what an error calls the rows; another number of rows than ``n_texts`` is refused.
     """
     table = as_frame(features) if is_table(features) else None
     try:
@@ -36,6 +36,8 @@ def given_features(features: Any, *, ids: Any = None) -> Any:
         raise InputError(
             "features must be a matrix of numbers with one row a text; they hold something else."
         ) from None
+    if n_texts is not None and matrix.shape[0] != n_texts:
+        raise InputError(f"features must have one row a text; there are {matrix.shape[0]} rows and {n_texts} texts.")
     named = row_names(features) if ids is None else ids
     check_finite(matrix, ids=named, names=None if table is None else table.columns)
     return matrix
@@ -60,6 +62,47 @@ def _largest(rows: IntArray, codes: IntArray, values: FloatArray, n_rows: int, v
 
 
 @dataclass(frozen=True, eq=False)
+class Units:
+    """What is taken off the columns of given features, and what they are then divided by."""
+
+    centre: FloatArray  # (n_extra,)
+    scale: FloatArray  # (n_extra,)
+
+    @classmethod
+    def of(cls, x: Any) -> "Units":
+        """The units in which a column of training features counts about as much as a word.
+
+        A column of which most entries are not 0 is a measurement, with a zero point and a unit of its own: it is
+        counted from its mean, in standard deviations. One of which most are 0 is there or not, as words are: entries
+        that are there have the size 1. Dense rows of one length, such as vectors of texts, only get the length 1.
+        """
+        n, d = x.shape
+        columns = sp.csc_matrix(x)
+        columns.eliminate_zeros()
+        there = np.diff(columns.indptr)
+        squares = np.sort(np.asarray(columns.multiply(columns).sum(axis=1)).ravel())
+        if 2 * columns.nnz > n * d and squares[0] > (1.0 - 1e-6) * squares[-1]:
+            return cls(np.zeros(d), np.full(d, np.sqrt(squares[-1])))
+        centre, scale = np.zeros(d), np.ones(d)
+        for column in np.flatnonzero(there):
+            # In order, so that sums do not depend on the order of the rows.
+            values = np.sort(columns.data[columns.indptr[column] : columns.indptr[column + 1]])
+            if 2 * len(values) > n:
+                values = np.sort(np.append(values, np.zeros(n - len(values))))
+                centre[column] = values.mean()
+            spread = np.sqrt(np.mean((values - centre[column]) ** 2))
+            scale[column] = spread if spread > 1e-9 * np.abs(values).max() else 1.0
+        return cls(centre, scale)
+
+    def convert(self, x: Any) -> Any:
+        """Features in these units, sparse, shape (n_texts, n_extra)."""
+        moved = np.flatnonzero(self.centre)
+        rows, columns = np.repeat(np.arange(x.shape[0]), len(moved)), np.tile(moved, x.shape[0])
+        taken_off = sp.csr_matrix((self.centre[columns], (rows, columns)), shape=x.shape)
+        return sp.csr_matrix((sp.csr_matrix(x) - taken_off).multiply(1.0 / self.scale))
+
+
+@dataclass(frozen=True, eq=False)
 class Columns:
     """The columns of the design, in this order: words, n-grams, vectors, given features, intercept."""
 
@@ -70,6 +113,7 @@ class Columns:
     n_extra: int
     intercept: bool
     repeats: bool = False  # whether a word that occurs n times counts 1 + log n times
+    units: Units | None = None  # of the given features
 
     @classmethod
     def learn(
@@ -104,6 +148,7 @@ class Columns:
             0 if features is None else int(np.shape(features)[1]),
             intercept,
             repeats,
+            None if features is None else Units.of(features),
         )
 
     @property
@@ -136,10 +181,16 @@ class Columns:
                 f"{None if features is None else shape}."
             )
         if features is not None:
-            parts.append(sp.csr_matrix(features))
+            parts.append(sp.csr_matrix(features) if self.units is None else self.units.convert(features))
         if self.intercept:
             parts.append(sp.csr_matrix(np.ones((tokens.n_texts, 1))))
         return sp.hstack(parts, format="csr")
+
+    def usual_features(self, n_texts: int) -> FloatArray | None:
+        """Given features of texts of which none are known, shape (n_texts, n_extra); ``None`` where there are none."""
+        if not self.n_extra:
+            return None
+        return np.tile(np.zeros(self.n_extra) if self.units is None else self.units.centre, (n_texts, 1))
 
     def marked(self, tokens: Tokens, rows: IntArray, inside: FloatArray) -> Any:
         """How likely each word and n-gram is to be highlighted in some texts, sparse, shape (len(rows), n_terms).

@@ -280,7 +280,8 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         annotator : sequence of shape (n_texts,), optional
             Who highlighted; a record of rationales says so itself.
         features : array or sparse matrix of shape (n_texts, n_extra), optional
-            Seen by the classifier beside the words.
+            Seen by the classifier beside the words. Measurements are counted from their means in standard deviations,
+            whatever their units are; columns of which most entries are 0 are as large as a word where they are not.
 
         Returns
         -------
@@ -301,18 +302,18 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         matched = [one._replace(row=int(place[one.row])) for one in matched]
         texts, codes = [texts[row] for row in order], ranks[codes][order]
         tokens = self._read(texts)
+        given = None if features is None else given_features(features, ids=row_ids(X), n_texts=len(texts))[order]
         self.columns_ = Columns.learn(
             tokens,
             vocabulary=self.vocabulary,
             min_count=self.min_count,
             longest=self.max_ngram,
             vectors=self.vectors,
-            features=features,
+            features=given,
             intercept=bool(self.fit_intercept),
             repeats=bool(self.repeats),
         )
         self.log_prior_ = np.log(np.bincount(codes)[ranks] / len(codes))
-        given = None if features is None else given_features(features, ids=row_ids(X))[order]
         design = self.columns_.design(tokens, texts, given, self.vectors)
         annotations, people = annotations_of(
             tokens, matched, dict(zip(self.classes_.tolist(), ranks.tolist(), strict=True))
@@ -434,7 +435,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             ``p_highlight``, the largest probability of it being highlighted. The attribute ``label`` is the class.
         """
         check_is_fitted(self)
-        features = np.zeros((1, self.columns_.n_extra)) if self.columns_.n_extra and features is None else features
+        features = self.columns_.usual_features(1) if features is None else features
         label = self.predict([text], features=features)[0] if label is None else label
         code = self._codes([label])[0]
 
@@ -489,8 +490,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if X is not None:
             texts = as_texts(X)
             tokens = self._read(texts)
-            features = np.zeros((len(texts), self.columns_.n_extra)) if self.columns_.n_extra else None
-            labels = self.predict(texts, features=features) if y is None else y
+            labels = self.predict(texts, features=self.columns_.usual_features(len(texts))) if y is None else y
             worth = self._worth(tokens, self._codes(labels))
             rows = np.arange(len(texts))
         order = np.argsort(-worth, kind="stable")[:n]

@@ -332,6 +332,7 @@ _TABLE: tuple[tuple[str, str, How], ...] = (
     ("rationales.MaskingSVMClassifier", "accord.rationales.baselines", ESTIMATOR),
     ("rationales.TokenClassifier", "accord.rationales.baselines", ESTIMATOR),
     ("rationales.Columns", "accord.rationales.design", RECORD),
+    ("rationales.Units", "accord.rationales.design", RECORD),
     ("rationales.Marking", "accord.rationales.marking", RECORD),
     ("rationales.Reading", "accord.rationales.reading", RECORD),
     ("rationales.Choice", "accord.rationales.annotator_choice", RECORD),

@@ -128,7 +128,7 @@ def _matched(
     if kind == "threads" and not any({"group_id", "reply_to", "value"} & set(file.columns) for file in matched):
         raise InputError(
             f"a comment belongs to a thread; {sources[0].path} has {sources[0].named}, and none of them names it. Say "
-            "which column does with --map COLUMN=group, or import another kind."
+            "which column does with 'accord import --map COLUMN=group', or name another kind."
         )
     return matched, kind
 

@@ -20,8 +20,8 @@ def predict(saved: SavedModel, project: Project) -> pd.DataFrame:
     check_match(saved, project)
     if project.kind == "pairs" and not project.counts["judgements"]:
         raise InputError(
-            "a model of pairs predicts the pairs that were voted on; there are no votes here. Give a table of votes "
-            "or a Parquet file of pairs (left, right) and the name of an OUTPUT; 'accord rank' ranks texts."
+            "a model of pairs predicts pairs of texts; there are no votes here. Give a table of votes "
+            "or of pairs (left, right); 'accord rank' ranks texts."
         )
     if project.kind != "pairs":  # of pairs those that judges voted on are predicted too
         project = people_only(project)

@@ -4,7 +4,15 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
 from accord.data.project import Project
+from accord.data.reading.reshaping import reshaped
+from accord.data.reading.schemas import compared_columns
+from accord.data.reading.sources import open_source
+from accord.data.reading.unpacking import open_files
 from accord.errors import InputError, did_you_mean
 from accord.workflows.import_ import TABLES, import_files, project_of_tables
 
@@ -50,7 +58,12 @@ def open_example(name: str) -> Project:
 
 
 def open_project(
-    path: str | Path, *, kind: str | None = None, notes: list[str] | None = None, cure: str | None = None
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    notes: list[str] | None = None,
+    cure: str | None = None,
+    unanswered: bool = False,
 ) -> Project:
     """A project's folder, ``example:NAME``, or a raw table; ``kind`` says which kind of judgement it must have.
 
@@ -66,6 +79,9 @@ def open_project(
         Gets a sentence for each thing of a raw table that was not read.
     cure : str, optional
         What to do if the project is of another kind, as a sentence.
+    unanswered : bool
+        Whether a table of pairs that nobody compared (``left``, ``right``) is read too: as undecided votes, whose pairs
+        can be predicted.
 
     Returns
     -------
@@ -80,7 +96,8 @@ def open_project(
     if str(path).startswith(_PREFIX):
         project = open_example(str(path).removeprefix(_PREFIX))
     elif Path(path).is_file():
-        project, said = _of_table(kind, path)
+        pairs = _of_pairs(path) if unanswered and kind == "pairs" else None
+        project, said = pairs or _of_table(kind, path)
         (notes if notes is not None else []).extend(said)
     else:
         project = Project.load(path)
@@ -90,6 +107,30 @@ def open_project(
             f"{cure or f'Name the kind {project.kind}, or another project.'}"
         )
     return project
+
+
+def _of_pairs(path: str | Path) -> tuple[Project, list[str]] | None:
+    """A project of the pairs of a table without answers, and what was not read of it; ``None`` if it has none."""
+    with tempfile.TemporaryDirectory(prefix="accord-") as work:
+        opened = open_files([Path(path)], Path(work) / "opened")
+        if len(opened.paths) != 1 or opened.paths[0].suffix.lower() == ".json":
+            return None
+        source = open_source(opened.paths[0])
+        sides = compared_columns(source)
+        if sides is None or reshaped(source, "pairs") is not None:
+            return None
+        table = pa.Table.from_batches(source.blocks(sides)).rename_columns(["left", "right"])
+        table = table.filter(pc.or_(pc.is_valid(table["left"]), pc.is_valid(table["right"])))
+        if not table.num_rows:
+            return None
+        votes = Path(work) / "votes.csv"
+        pyarrow.csv.write_csv(table.append_column("value", pa.array([0.5] * table.num_rows)), votes)
+        try:
+            project, said = _of_table("pairs", votes)
+        except InputError as error:
+            raise InputError(str(error).replace(str(votes), str(path))) from None
+    unused = [repr(name) for name in source.columns if name not in sides]
+    return project, [*said, *([f"not used of {path}: {', '.join(unused)}"] if unused else [])]
 
 
 def _of_table(kind: str | None, path: str | Path) -> tuple[Project, list[str]]:

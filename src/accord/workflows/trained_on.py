@@ -56,6 +56,8 @@ def notes_on(saved: SavedModel, project: Project, table: pd.DataFrame) -> list[s
             "every judgement in this table was given by a person, so that nothing is predicted; give texts without them"
         )
     had, has = saved.about.get("parts", "texts links").split(), _parts(project)
+    if saved.kind == "pairs" and "texts" not in has:  # names, which mean texts that the model has seen
+        had = []
     notes += [said for part, (kinds, said) in _PARTS.items() if saved.kind in kinds and part in had and part not in has]
     notes += _unknown(saved, project)
     if saved.kind == "threads":

@@ -117,7 +117,7 @@ class Block:
             missing,
             f"every row needs {what}",
             lambda row: "none",
-            "Fill it in, or leave out such rows with --drop-bad.",
+            "Fill it in, or leave out such rows with 'accord import --drop-bad'.",
         )
 
     def leave_out_empty(self) -> None:

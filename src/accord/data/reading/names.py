@@ -45,7 +45,8 @@ IDENTITY = {
     "author_id": _names("author speaker speaker_id username user_name reviewer reviewer_name autor from sender by"),
     "reply_to": _names(
         "reply-to parent parent_id in_reply_to in_reply_to_id in_reply_to_status_id reply_to_id reply_to_message_id "
-        "reference_message_id"
+        "reference_message_id replies_to replied_to replying_to answers_to answer_to responds_to response_to "
+        "antwort_auf parent_comment parent_comment_id parent_post_id parent_message_id"
     ),
     "timestamp": _names(
         "date time created_at created_utc datetime creation_date datum posted_at posted posted_on published "

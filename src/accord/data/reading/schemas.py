@@ -21,7 +21,7 @@ from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["Look", "Matched", "check_uses", "match", "parse_uses"]
+__all__ = ["Look", "Matched", "check_uses", "compared_columns", "match", "parse_uses"]
 
 _LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
 _FIRST = (
@@ -154,7 +154,7 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
     wrong = _unfit(roles, uses)
     if wrong:
         raise InputError(f"{what} has {needs}; --map says {wrong}, which no such table has. Leave it out of --map.")
-    compared = [next((known[name] for name in SIDES[side] if name in known), "") for side in ("item_id", "other_id")]
+    compared = _compared(known)
     others = [name for name in source.columns if name not in compared and profiles[name].n_distinct > 1]
     pairs = zip(source.columns, such, strict=False)
     if all(compared) and others and kind in (None, "pairs"):
@@ -164,6 +164,24 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
         f"{what} has {needs}; {source.path} has {source.named}, which do not tell.{_suggestion(source, roles)} Rename "
         f"them, or say what they are, such as: accord import --map {shlex.quote(example)}."
     )
+
+
+def compared_columns(source: Source) -> tuple[str, str] | None:
+    """The two columns of a table that are compared by their names, if no column says which of the two is better."""
+    known = {plain_name(name): name for name in source.columns}
+    left, right = _compared(known)
+    if not left or not right:
+        return None
+    try:
+        found = match(source, "pairs")
+    except InputError:
+        return left, right
+    return (left, right) if found.role is TEXTS and found.columns["text"] in (left, right) else None
+
+
+def _compared(known: Mapping[str, str]) -> list[str]:
+    """The columns whose names say that they are compared; empty where there is none."""
+    return [next((known[name] for name in SIDES[side] if name in known), "") for side in ("item_id", "other_id")]
 
 
 def _unfit(roles: Sequence[Role], uses: Mapping[str, str]) -> str:
