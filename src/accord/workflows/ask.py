@@ -28,7 +28,7 @@ __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_
 
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
 STRATEGIES = ("information", "accuracy", "uncertainty", "coverage", "random")
-_DEFAULTS = {"aspects": "random"}  # where information was not shown to help: see docs/asking.md
+_DEFAULTS = {"aspects": "uncertainty"}  # where information was not shown to help: see docs/asking.md
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
@@ -43,6 +43,10 @@ def strategies_of(kind: str) -> tuple[str, ...]:
     if kind == "pairs":
         return _PAIRS
     return tuple(name for name in STRATEGIES if kind != "aspects" or name != "accuracy")
+
+
+def _default(kind: str) -> str:
+    return _DEFAULTS.get(kind, "information")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +117,7 @@ def ask(
             table = saved.use(choose, project, more, *how)
         return _by_the_second(table, project, costs["vote"], n)
     people = people_only(project)  # what judges answered is still to be asked of people
-    way = strategy or _DEFAULTS.get(project.kind, "information")
+    way = strategy or _default(project.kind)
     if saved is not None:
         return saved.use(lambda model: ask_texts(model, people, n, way, seed=seed, costs=costs, questions=asked))
     model = None
@@ -239,7 +243,7 @@ def informative_texts(
     project: Project,
     found: Askable,
     n: int,
-    strategy: str = "information",
+    strategy: str | None = None,
     *,
     open_: BoolArray | None = None,
     seed: int = 0,
@@ -249,9 +253,10 @@ def informative_texts(
 ) -> tuple[list[str], FloatArray]:
     """The texts that a strategy would ask about, best first, and their gains, which count by the second.
 
-    There are none where the strategy needs no model or has none. Of very many texts a part is looked at, drawn at
-    random (:mod:`accord.workflows.looked_at`), and at least ``least``.
+    Without a strategy it is the default of the kind. There are none where the strategy needs no model or has none. Of
+    very many texts a part is looked at, drawn at random (:mod:`accord.workflows.looked_at`), and at least ``least``.
     """
+    strategy = strategy or _default(project.kind)
     if model is None or task.beliefs is None or strategy not in _NEED_MODEL:
         return [], np.zeros(0)
     rng = np.random.default_rng(seed)
