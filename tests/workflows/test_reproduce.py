@@ -104,15 +104,10 @@ def test_the_commit_is_that_of_the_checkout_and_unknown_elsewhere(monkeypatch):
     assert Origin.here("one process").commit is None
 
 
-# The pages of links and threads have pictures that are drawn from the corpora.
-KEPT = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.corpora] if path.stem in ("links", "threads") else [])
-    for path in sorted(PAGES.glob("*.json"))
-]
-
-
-@pytest.mark.parametrize("kept", KEPT)
-def test_the_published_page_holds_the_rows_that_are_kept_beside_it(kept, tmp_path):
+@pytest.mark.parametrize("kept", sorted(PAGES.glob("*.json")), ids=lambda path: path.stem)
+def test_the_published_page_holds_the_rows_that_are_kept_beside_it(kept, tmp_path, request):
+    if kept.stem in ("links", "threads"):  # their pictures are drawn from the corpora
+        request.getfixturevalue("accord_data")
     run = Reproduction.from_json(json.loads(kept.read_text(encoding="utf-8")))
     assert not run.quick
     run.write(tmp_path / kept.with_suffix(".md").name)
