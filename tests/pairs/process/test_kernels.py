@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from accord.errors import InputError
 from accord.pairs.process.kernels import FAMILIES, Factor, Inputs, Kernel, Term, squared_distances
 from accord.pairs.process.length_scales import half_mean_square, median_by_feature, median_distance
-from accord.pairs.process.matern_product import product_gradient, product_matrix
+from accord.pairs.process.matern_product import product_gradient, product_matrix, product_rows
 
 
 def plain_product(x, z, lengths):
@@ -20,7 +20,7 @@ def rows(rng, n, d, *, empty=0.6):
     return rng.normal(size=(n, d)) * (rng.random((n, d)) > empty)
 
 
-@pytest.mark.parametrize("d", [1, 5, 90])
+@pytest.mark.parametrize("d", [1, 5, 64, 90])
 def test_the_product_kernel_equals_its_plain_twin_dense_and_sparse(d):
     rng = np.random.default_rng(0)
     x, z, lengths = rows(rng, 7, d), rows(rng, 4, d), rng.uniform(0.5, 5.0, d)
@@ -49,6 +49,19 @@ def test_the_sparse_product_kernel_equals_its_plain_twin_for_few_and_many_differ
     assert_allclose(product_gradient(a, b, lengths, weights), dense, rtol=1e-9)
     paired = product_gradient(x[:50], z, lengths, weights[:50, 0], paired=True)
     assert_allclose(product_gradient(a[:50], b, lengths, weights[:50, 0], paired=True), paired, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_rows_that_were_put_in_order_once_serve_all_length_scales(form):
+    rng = np.random.default_rng(3)
+    x, z, weights = rows(rng, 6, 40), rows(rng, 5, 40), rng.normal(size=(6, 5))
+    a, b = product_rows(form(x)), product_rows(form(z))
+    for lengths in rng.uniform(0.5, 5.0, (3, 40)):
+        assert_allclose(product_matrix(a, b, lengths), plain_product(x, z, lengths), rtol=1e-10)
+        assert_allclose(product_matrix(a, a, lengths), plain_product(x, x, lengths), rtol=1e-10)
+        assert_allclose(product_gradient(a, b, lengths, weights), product_gradient(x, z, lengths, weights), atol=1e-12)
+        assert_allclose(product_matrix(a, a, lengths, paired=True), 1.0)
+        assert_allclose(product_gradient(a, a, lengths, weights[:, 0], paired=True), 0.0)
 
 
 def test_the_product_kernel_survives_many_large_distances():

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from accord.errors import InputError
-from accord.pairs.process.matern_product import product_gradient, product_matrix
+from accord.pairs.process.matern_product import product_gradient, product_matrix, product_rows
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["FAMILIES", "Block", "Factor", "Inputs", "Kernel", "Term", "squared_distances"]
@@ -208,7 +208,9 @@ class _Product:
     """The product Matérn 3/2 of [SG18], with one multiplier or one length-scale a feature."""
 
     def __init__(self, factor: Factor, x: Any, z: Any, paired: bool) -> None:
-        self._x, self._z, self._paired, self._factor = x, z, paired, factor
+        self._x = product_rows(x)
+        self._z = self._x if z is x else product_rows(z)
+        self._paired, self._factor = paired, factor
         self._last: tuple[bytes, FloatArray] | None = None
 
     def _lengths(self, theta: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ k(x, x') = Π_d (1 + u_d) e^(−u_d), u_d = √3 |x_d − x'_d| / l_d. Where bot
 pair of sparse rows costs only the features that one of them has.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numba import njit
 
 from accord.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["product_gradient", "product_matrix"]
+__all__ = ["SparseRows", "product_gradient", "product_matrix", "product_rows"]
 
 # Products of (1 + u) are folded into a logarithm this often, before they can overflow.
 _FOLD = 32
@@ -23,17 +24,24 @@ _DISTINCT = 32
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _log_dense(x: AnyArray, z: AnyArray, out: FloatArray, paired: bool, symmetric: bool) -> None:
     n_columns = x.shape[1]
+    folded = n_columns // _FOLD * _FOLD
     for i in range(x.shape[0]):
         first, last = (i, i + 1) if paired else (0, i + 1 if symmetric else z.shape[0])
         for j in range(first, last):
             total = 0.0
-            for start in range(0, n_columns, _FOLD):
+            for start in range(0, folded, _FOLD):
                 product, distance = 1.0, 0.0
-                for d in range(start, min(start + _FOLD, n_columns)):
-                    u = abs(x[i, d] - z[j, d])
+                for d in range(_FOLD):  # a length that is known beforehand, so that several columns go at once
+                    u = abs(x[i, start + d] - z[j, start + d])
                     product *= 1.0 + u
                     distance += u
                 total += np.log(product) - distance
+            product, distance = 1.0, 0.0
+            for d in range(folded, n_columns):
+                u = abs(x[i, d] - z[j, d])
+                product *= 1.0 + u
+                distance += u
+            total += np.log(product) - distance
             if paired:
                 out[i, 0] = total
             else:
@@ -203,28 +211,47 @@ def _gradient_crossed(
         gradient[d] = total
 
 
-def _scaled(x: Any, lengths: FloatArray) -> Any:
-    """√3 x / l, in the form that the loops read: sparse rows with their columns in order and no zeros."""
-    if sp.issparse(x):
-        scaled = sp.csr_array(x, dtype=np.float64, copy=True)
-        scaled.sum_duplicates()
-        scaled.eliminate_zeros()
-        scaled.data *= np.sqrt(3.0) / lengths[scaled.indices]
-        return scaled
-    return np.ascontiguousarray(np.asarray(x, dtype=np.float64) * (np.sqrt(3.0) / lengths))
+class SparseRows:
+    """Sparse rows in the form that the loops read: columns in order, nothing twice, no zeros.
+
+    Put in order once, because length-scales change their numbers only.
+    """
+
+    def __init__(self, x: Any) -> None:
+        self._rows = sp.csr_array(x, dtype=np.float64, copy=True)
+        self._rows.sum_duplicates()
+        self._rows.eliminate_zeros()
+        self.shape: tuple[int, int] = self._rows.shape
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self._rows.tocsc()
+
+    def rows(self, lengths: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """√3 x / l by rows: values, their columns, where rows begin."""
+        x = self._rows
+        return x.data * (np.sqrt(3.0) / lengths)[x.indices], x.indices, x.indptr
+
+    def columns(self, lengths: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """√3 x / l by columns: values, their rows in order, where columns begin."""
+        x = self._columns
+        return x.data * np.repeat(np.sqrt(3.0) / lengths, np.diff(x.indptr)), x.indices, x.indptr
 
 
-def _parts(x: Any) -> tuple[FloatArray, IntArray, IntArray]:
-    return x.data, x.indices, x.indptr
+def product_rows(x: Any) -> FloatArray | SparseRows:
+    """``x`` in the form that the loops read, for whoever asks about the same rows more than once."""
+    if isinstance(x, SparseRows):
+        return x
+    return SparseRows(x) if sp.issparse(x) else np.ascontiguousarray(x, dtype=np.float64)
 
 
-def product_matrix(x: AnyArray, z: AnyArray, lengths: FloatArray, *, paired: bool = False) -> FloatArray:
+def product_matrix(x: Any, z: Any, lengths: FloatArray, *, paired: bool = False) -> FloatArray:
     """Kernel values between the rows of ``x`` and ``z``.
 
     Parameters
     ----------
     x, z : array or sparse array of shape (n, n_features), (m, n_features)
-        Both dense or both sparse.
+        Both dense or both sparse, or what :func:`product_rows` makes of them.
     lengths : array of shape (n_features,)
     paired : bool
         Row i against row i only (then m = n).
@@ -233,25 +260,27 @@ def product_matrix(x: AnyArray, z: AnyArray, lengths: FloatArray, *, paired: boo
     -------
     array of shape (n, m), or (n,) if paired
     """
-    n, symmetric = x.shape[0], z is x and not paired
+    n, same = x.shape[0], z is x
+    if same and paired:
+        return np.ones(n)
     out = np.empty((n, 1 if paired else z.shape[0]))
-    a = _scaled(x, lengths)
-    b = a if z is x else _scaled(z, lengths)
-    if sp.issparse(a):
+    x = product_rows(x)
+    z = x if same else product_rows(z)
+    if isinstance(x, SparseRows):
         if paired:
-            out[:, 0] = _log_paired(*_parts(a), *_parts(b), a.shape[1])
+            out[:, 0] = _log_paired(*x.rows(lengths), *z.rows(lengths), x.shape[1])
         else:
-            columns = a.tocsc()
-            _log_crossed(*_parts(columns), *_parts(columns if z is x else b.tocsc()), out, symmetric)
+            columns = x.columns(lengths)
+            _log_crossed(*columns, *(columns if same else z.columns(lengths)), out, same)
     else:
-        _log_dense(a, b, out, paired, symmetric)
+        scale = np.sqrt(3.0) / lengths
+        a = x * scale
+        _log_dense(a, a if same else z * scale, out, paired, same)
     np.exp(out, out=out)
     return out[:, 0] if paired else out
 
 
-def product_gradient(
-    x: AnyArray, z: AnyArray, lengths: FloatArray, weights: FloatArray, *, paired: bool = False
-) -> FloatArray:
+def product_gradient(x: Any, z: Any, lengths: FloatArray, weights: FloatArray, *, paired: bool = False) -> FloatArray:
     """Σ_ij weights_ij ∂ log k_ij / ∂ log l_d, shape (n_features,).
 
     Parameters
@@ -260,15 +289,20 @@ def product_gradient(
         As in :func:`product_matrix`.
     weights : array of shape (n, m), or (n,) if paired
     """
-    a = _scaled(x, lengths)
-    b = a if z is x else _scaled(z, lengths)
-    gradient = np.zeros(x.shape[1])
+    gradient, same = np.zeros(x.shape[1]), z is x
+    if same and paired:
+        return gradient  # a row is as near to itself at all length-scales
     columns = np.ascontiguousarray(weights.reshape(len(weights), -1), dtype=np.float64)
-    if sp.issparse(a):
+    x = product_rows(x)
+    z = x if same else product_rows(z)
+    if isinstance(x, SparseRows):
         if paired:
-            _gradient_paired(*_parts(a), *_parts(b), columns, gradient)
+            _gradient_paired(*x.rows(lengths), *z.rows(lengths), columns, gradient)
         else:
-            _gradient_crossed(*_parts(a.tocsc()), *_parts(b.tocsc()), columns, gradient)
+            own = x.columns(lengths)
+            _gradient_crossed(*own, *(own if same else z.columns(lengths)), columns, gradient)
     else:
-        _gradient_dense(a, b, columns, gradient, paired)
+        scale = np.sqrt(3.0) / lengths
+        a = x * scale
+        _gradient_dense(a, a if same else z * scale, columns, gradient, paired)
     return gradient
