@@ -86,6 +86,36 @@ def test_rows_of_an_earlier_run_stand_beside_those_of_a_later_one_and_the_page_s
     assert [row.table for row in kept.rows] == ["strict", "rank"]
 
 
+def test_rows_of_a_later_run_take_the_place_of_earlier_ones_and_the_page_names_both_commits(tmp_path):
+    page = tmp_path / "pairs.md"
+    rows = (
+        Row("strict", "gppl", "auc", None, 0.9, 0.8, 1.0, 32),
+        Row("strict", "gppl_mlii", "auc", None, 0.7, 0.6, 0.8, 8),
+        Row("strict", "svm", "auc", None, 0.88, 0.8, 0.9, 32),
+        Row("significance", "gppl~gppl_mlii", "strict/auc", None, 0.01, 0.01, 0.01, 8),
+        Row("significance", "gppl~svm", "strict/auc", None, 0.5, 0.5, 0.5, 32),
+    )
+    first = Reproduction("pairs", False, 600.0, rows, Origin("1.2.3", "0123456789", "2 processes"))
+    fresh = (replace(rows[1], ours=0.75, n=32), Row("ard", "length", "median", None, 0.2, 0.1, 0.3, 32))
+    later = Reproduction("pairs", False, 3000.0, fresh, Origin("1.2.4", "abcdef0123", "one process"))
+    whole = first.renewed(later, "Rows `gppl_mlii`", gone=[("significance", "gppl~gppl_mlii")])
+    assert [(row.row, row.n) for row in whole.rows] == [
+        ("gppl", 32), ("gppl_mlii", 32), ("svm", 32), ("gppl~svm", 32), ("length", 32),
+    ]  # fmt: skip
+    whole.write(page)
+    text = page.read_text()
+    assert (
+        "Parts of one run of `accord reproduce pairs`, Accord 1.2.3 at commit 0123456789: 10 minutes, 2 processes.\n"
+        in text
+    )
+    assert "Rows `gppl_mlii`: a later run, Accord 1.2.4 at commit abcdef0123: 50 minutes, one process.\n" in text
+    assert "0.7500" in text
+    assert "0.7000" not in text
+    kept = json.loads(page.with_suffix(".json").read_text())
+    assert [run["origin"]["commit"] for run in kept["later"]] == ["abcdef0123"]
+    assert Reproduction.from_json(kept) == whole
+
+
 def test_the_commit_is_that_of_the_checkout_and_unknown_elsewhere(monkeypatch):
     def git(*arguments):
         return subprocess.run(

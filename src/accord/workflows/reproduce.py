@@ -3,7 +3,7 @@
 import json
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
@@ -22,7 +22,7 @@ from accord.scale.workers import joblib_on
 from accord.typing import Progress
 from accord.workflows.kinds import paper_of
 
-__all__ = ["Origin", "Reproduction", "reproduce", "row_cells", "wide_table"]
+__all__ = ["LaterRun", "Origin", "Reproduction", "reproduce", "row_cells", "wide_table"]
 
 _START, _END = "<!-- tables: written by accord reproduce -->", "<!-- end of tables -->"
 
@@ -52,10 +52,28 @@ def _git(*arguments: str) -> str:
 
 
 @dataclass(frozen=True)
+class LaterRun:
+    """A run whose rows took the place of earlier ones: which rows, how long it took, and what it was made with."""
+
+    rows: str
+    seconds: float
+    origin: Origin
+
+    def __str__(self) -> str:
+        return f"{self.rows}: a later run, {_made(self.origin, self.seconds)}"
+
+
+def _made(origin: Origin, seconds: float) -> str:
+    commit = f" at commit {origin.commit}" if origin.commit else ""
+    minutes = max(1, round(seconds / 60))
+    return f"Accord {origin.version}{commit}: {minutes} minute{'s' * (minutes > 1)}, {origin.workers}."
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """The rows of one paper's tables, and what they were made with.
 
-    ``notes`` are sentences about rows that are not of this run.
+    ``notes`` are sentences about rows that are not of this run; ``later`` are the runs that some rows are of instead.
     """
 
     kind: str
@@ -64,13 +82,15 @@ class Reproduction:
     rows: tuple[Row, ...]
     origin: Origin = field(default_factory=Origin)
     notes: tuple[str, ...] = ()
+    later: tuple[LaterRun, ...] = ()
 
     @classmethod
     def from_json(cls, run: Mapping[str, Any]) -> "Reproduction":
         """A run as ``write`` keeps it beside its page."""
         rows = tuple(Row(**row) for row in run["rows"])
+        later = tuple(LaterRun(**{**each, "origin": Origin(**each["origin"])}) for each in run.get("later", ()))
         return cls(
-            run["kind"], run["quick"], run["seconds"], rows, Origin(**run["origin"]), tuple(run.get("notes", ()))
+            run["kind"], run["quick"], run["seconds"], rows, Origin(**run["origin"]), tuple(run.get("notes", ())), later
         )
 
     def beside(self, earlier: "Reproduction", note: str) -> "Reproduction":
@@ -80,6 +100,26 @@ class Reproduction:
         order = list(dict.fromkeys(row.table for row in (*earlier.rows, *self.rows)))
         rows = sorted((*self.rows, *kept), key=lambda row: order.index(row.table))
         return replace(self, rows=tuple(rows), notes=(*self.notes, note))
+
+    def renewed(self, newer: "Reproduction", what: str, *, gone: Collection[tuple[str, str]] = ()) -> "Reproduction":
+        """With the rows of a later run of some parts where this one has them.
+
+        Parameters
+        ----------
+        newer : Reproduction
+            The later run.
+        what : str
+            Which rows it has, as the page says it.
+        gone : collection of (table, row)
+            Rows that were drawn from older ones, and that the later run does not have: they are left out.
+        """
+        fresh = {(row.table, row.row, row.metric): row for row in newer.rows}
+        kept = [
+            fresh.pop((row.table, row.row, row.metric), row) for row in self.rows if (row.table, row.row) not in gone
+        ]
+        order = list(dict.fromkeys(row.table for row in (*self.rows, *newer.rows)))
+        rows = sorted([*kept, *fresh.values()], key=lambda row: order.index(row.table))
+        return replace(self, rows=tuple(rows), later=(*self.later, LaterRun(what, newer.seconds, newer.origin)))
 
     def tables(self) -> list[tuple[str, list[Row]]]:
         """The rows by table, in order of first appearance."""
@@ -115,6 +155,8 @@ class Reproduction:
             kept = self.to_json() | {"origin": asdict(self.origin)}
             if self.notes:
                 kept["notes"] = list(self.notes)
+            if self.later:
+                kept["later"] = [asdict(each) for each in self.later]
             part.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         with replacing(path) as part:
             part.write_text(page, encoding="utf-8")
@@ -137,12 +179,11 @@ class Reproduction:
         return pictures
 
     def _tables(self, pictures: Mapping[str, str]) -> str:
-        commit = f" at commit {self.origin.commit}" if self.origin.commit else ""
-        minutes, run = max(1, round(self.seconds / 60)), "Parts of one run" if self.notes else "One run"
+        run = "Parts of one run" if self.notes or self.later else "One run"
         lines = [
             _START,
-            f"{run} of `accord reproduce {self.kind}{' --quick' * self.quick}`, "
-            f"Accord {self.origin.version}{commit}: {minutes} minute{'s' * (minutes > 1)}, {self.origin.workers}.",
+            f"{run} of `accord reproduce {self.kind}{' --quick' * self.quick}`, {_made(self.origin, self.seconds)}",
+            *map(str, self.later),
             *self.notes,
             "Ours ± half of the 95 % interval over n folds, splits or seeds; a dash: there is no such figure.",
         ]
