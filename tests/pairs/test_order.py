@@ -13,6 +13,7 @@ from accord.pairs.controlled import ControlledRanker
 from accord.pairs.paper.folds import split
 
 NAMES = ("given", "votes", "items", "voters", "sides")
+RENAMED = (0, 1, 2)
 
 
 def problem(n=15, n_votes=600, *, seed=0, features=0, margin=0.0, sides=False, groups=None, weighted=False):
@@ -225,3 +226,139 @@ def test_a_real_fold_does_not_depend_on_the_order(accord_data):
         found = ranker.predict_proba(pairs, items=fold.items)
         reference = found if reference is None else reference
         assert_allclose(found, reference, rtol=0.0, atol=1e-6)
+
+
+def called(votes, seed):
+    """The same votes about items with other ids, in another order, and what each item is called there."""
+    rng = np.random.default_rng(seed)
+    items, place = votes.items, rng.permutation(votes.items.n_items)
+    if seed:
+        ids = np.array([f"x{number:05d}" for number in rng.permutation(90_000)[: items.n_items]], dtype=object)
+    else:
+        ids, place = items.ids, np.arange(items.n_items)
+    names = dict(zip(items.ids, ids, strict=True))
+    new = Items(
+        ids[place],
+        texts=None if items.texts is None else items.texts[place],
+        features=None if items.features is None else items.features[place],
+        groups=None if items.groups is None else items.groups[place],
+    )
+    table = votes.to_table().sample(frac=1.0, random_state=seed, ignore_index=True)
+    for column in {"left", "right", "shown_left_id"} & set(table):
+        table[column] = table[column].map(names)
+    return table, new, names
+
+
+def first_called(table, names):
+    """A ranking with the items' first ids."""
+    back = {new: old for old, new in names.items()}
+    return table.assign(item_id=table["item_id"].map(back))
+
+
+def with_texts(votes, seed=0):
+    rng = np.random.default_rng(seed)
+    words = ["a", "cold", "warm", "soup", "bread", "was", "very", "not", "good", "bad", "we", "ate", "left", "again"]
+    texts = [" ".join(rng.choice(words, rng.integers(4, 12))) + "." for _ in votes.items.ids]
+    return Comparisons(
+        Items(votes.items.ids, texts=texts, groups=votes.items.groups), votes.left, votes.right, votes.value,
+        votes.annotator, votes.annotators,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, "texts", "sparse votes", "pairs apart"])
+def test_a_ranking_does_not_depend_on_what_items_are_called(name):
+    if name == "texts":
+        votes = with_texts(problem(n=30, n_votes=150))
+    elif name == "sparse votes":  # some items have no votes, or the same ones
+        votes = problem(n=60, n_votes=50)
+    elif name == "pairs apart":  # four pairs that no vote joins, beside items that all differ
+        votes = problem(n=20, n_votes=120)
+        apart = Items(np.concatenate([votes.items.ids, [f"z{k}" for k in range(8)]]))
+        left, right = (np.concatenate([old, 20 + np.arange(k, 8, 2)]) for k, old in ((0, votes.left), (1, votes.right)))
+        votes = Comparisons(apart, left, right, np.append(votes.value, np.ones(4)))
+    else:
+        votes = problem(**PROBLEMS[name])
+    pairs = np.column_stack([votes.items.ids[:7], votes.items.ids[1:8]])
+    reference = None
+    for seed in RENAMED:
+        table, items, names = called(votes, seed)
+        ranker = PreferenceRanker().fit(table[["left", "right"]], table["value"], items=items, **routed(table))
+        now = [(names[a], names[b]) for a, b in pairs]
+        alone = np.bincount(np.concatenate([votes.left, votes.right]), minlength=votes.items.n_items) < 2
+        told = first_called(ranker.rank(), names).set_index("item_id").loc[votes.items.ids[~alone]]
+        found = ranker.predict_proba(now), told.reset_index()
+        reference = reference or found
+        assert_allclose(found[0], reference[0], rtol=0.0, atol=1e-6)
+        same(found[1], reference[1])
+
+
+@pytest.mark.parametrize("settings", [{"inference": "svi"}, {"n_inducing": 10}, {"aggregate": "majority"}])
+@pytest.mark.parametrize("features", [0, 3])
+def test_no_setting_depends_on_what_items_are_called(settings, features):
+    votes = problem(features=features, n=40, n_votes=500)
+    pairs = np.column_stack([votes.items.ids[:7], votes.items.ids[1:8]])
+    reference = None
+    for seed in RENAMED:
+        table, items, names = called(votes, seed)
+        ranker = PreferenceRanker(**settings).fit(table[["left", "right"]], table["value"], items=items)
+        found = ranker.predict_proba([(names[a], names[b]) for a, b in pairs])
+        reference = found if reference is None else reference
+        assert_allclose(found, reference, rtol=0.0, atol=1e-6)
+
+
+def test_questions_and_later_votes_do_not_depend_on_what_items_are_called():
+    votes = problem(groups=2, n=20)
+    asked, chances = [], []
+    for seed in RENAMED:
+        table, items, names = called(votes, seed)
+        back = {new: old for old, new in names.items()}
+        ranker = PreferenceRanker().fit(table[["left", "right"]], table["value"], items=items, **routed(table))
+        found = ranker.ask(6)
+        asked.append({frozenset(back[name] for name in pair) for pair in found[["left", "right"]].to_numpy()})
+        more = [(names[a], names[b]) for a, b in zip(votes.items.ids[:5], votes.items.ids[5:10], strict=True)]
+        ranker.partial_fit(more, np.ones(5), annotator=["person-05"] * 5)
+        chances.append(ranker.predict_proba(more))
+    assert asked[0] == asked[1] == asked[2]
+    assert_allclose(chances[1:], [chances[0]] * 2, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [BradleyTerryRanker, lambda: ControlledRanker(covariates=["position"])])
+def test_rankings_by_log_odds_do_not_depend_on_what_items_are_called(make):
+    votes = problem(n=12, n_votes=300, sides=True, margin=0.3)
+    reference = None
+    for seed in RENAMED:
+        table, items, names = called(votes, seed)
+        ranker = make()
+        wanted = ("sample_weight",) if isinstance(ranker, BradleyTerryRanker) else ("sample_weight", "shown_left")
+        ranker.fit(table[["left", "right"]], table["value"], items=items, **routed(table, *wanted))
+        found = first_called(ranker.rank(), names)
+        reference = found if reference is None else reference
+        same(found, reference)
+
+
+def test_personal_rankings_do_not_depend_on_what_items_are_called():
+    for features in (0, 2):
+        votes, reference = problem(n=8, n_votes=200, features=features), None
+        for seed in RENAMED:
+            table, items, names = called(votes, seed)
+            ranker = PersonalRanker(n_tastes=2)
+            ranker.fit(table[["left", "right"]], table["value"], items=items, **routed(table))
+            found = first_called(ranker.rank("person-05"), names)
+            reference = found if reference is None else reference
+            same(found, reference)
+
+
+def test_rankings_with_judges_do_not_depend_on_what_items_are_called():
+    votes = problem(n=10, n_votes=300, sides=True, margin=0.3)
+    reference = None
+    for seed in RENAMED:
+        table, items, names = called(votes, seed)
+        judges = pd.DataFrame({"annotator_id": ["person-10", "person-11"]})
+        ranker = AnchoredRanker(n_draws=60, burn_in=30, covariates=["position"])
+        with pytest.warns(UserWarning, match="draws"):
+            ranker.fit(table[["left", "right"]], table["value"], items=items, judges=judges, **routed(table))
+        found = first_called(ranker.rank(), names), ranker.judges_, ranker.slopes_, ranker.annotators_
+        reference = reference or found
+        same(found[0], reference[0])
+        for part, wanted in zip(found[1:], reference[1:], strict=True):
+            pd.testing.assert_frame_equal(part, wanted, rtol=0.0, atol=1e-6)

@@ -1,8 +1,8 @@
-"""One order of items, votes and voters for all who come with the same votes.
+"""One order of votes and voters for all who come with the same votes, once there is one of the items.
 
 What is drawn at random follows the order in which things come. So that the order in which a table lists its rows, which
-of two items it calls left, and what its voters are called change no figure, items are taken in the order of their ids,
-votes in that of their content, and voters in that of the votes they gave.
+of two items it calls left, and what its voters are called change no figure, votes are taken in the order of their
+content, and voters in that of the votes they gave.
 """
 
 import numpy as np
@@ -39,14 +39,20 @@ def _mixed(values: AnyArray) -> AnyArray:
     return x ^ (x >> np.uint64(31))
 
 
-def votes_of_voters(votes: Comparisons) -> AnyArray:
+def votes_of_voters(votes: Comparisons, order: IntArray) -> AnyArray:
     """A number for each voter that depends on the votes of this voter alone, in whatever order, shape (n_voters,).
 
     Two voters have the same number if they gave the same votes; by chance it happens once in 10¹⁹ pairs of voters.
+
+    Parameters
+    ----------
+    votes : Comparisons
+    order : int array of shape (n_items,)
+        Positions of the items in the order in which they are taken.
     """
     if votes.annotator is None or votes.annotators is None:
         return np.zeros(0, dtype=np.uint64)
-    place = places_of(id_order(votes.items.ids))
+    place = places_of(order)
     left, right = place[votes.left], place[votes.right]
     swap = left > right
     answer = np.where(swap, 1.0 - votes.value, votes.value)
@@ -63,18 +69,29 @@ def votes_of_voters(votes: Comparisons) -> AnyArray:
     return total[:-1]
 
 
-def voters_arranged(votes: Comparisons) -> Comparisons:
-    """The same votes with the voters in the order of what they voted; of equal voters, in that of their names."""
+def voters_arranged(votes: Comparisons, order: IntArray) -> Comparisons:
+    """The same votes with the voters in the order of what they voted; of equal voters, in that of their names.
+
+    Parameters
+    ----------
+    votes, order
+        As in :func:`votes_of_voters`.
+    """
     if votes.annotator is None or votes.annotators is None:
         return votes
-    order = np.lexsort((places_of(id_order(votes.annotators)), votes_of_voters(votes)))
-    place = np.append(places_of(order), -1).astype(votes.annotator.dtype)
-    return derived(votes, annotator=place[votes.annotator], annotators=votes.annotators[order])
+    people = np.lexsort((places_of(id_order(votes.annotators)), votes_of_voters(votes, order)))
+    place = np.append(places_of(people), -1).astype(votes.annotator.dtype)
+    return derived(votes, annotator=place[votes.annotator], annotators=votes.annotators[people])
 
 
-def arranged(votes: Comparisons) -> Comparisons:
-    """The same votes: items by id, the first of two called left, voters by what they voted, votes by all of these."""
-    order = id_order(votes.items.ids)
+def arranged(votes: Comparisons, order: IntArray) -> Comparisons:
+    """The same votes: items in order, the first of two called left, voters by what they voted, votes by all of these.
+
+    Parameters
+    ----------
+    votes, order
+        As in :func:`votes_of_voters`.
+    """
     place = places_of(order).astype(votes.left.dtype)
     left, right = place[votes.left], place[votes.right]
     swap = left > right
@@ -84,6 +101,6 @@ def arranged(votes: Comparisons) -> Comparisons:
         "value": np.where(swap, 1.0 - votes.value, votes.value).astype(votes.value.dtype),
         "shown": None if votes.shown is None else np.where(swap, -votes.shown, votes.shown).astype(votes.shown.dtype),
     }
-    found = voters_arranged(derived(votes, items=votes.items.subset(order), **columns))
+    found = voters_arranged(derived(votes, items=votes.items.subset(order), **columns), np.arange(order.size))
     keys = [getattr(found, name) for name in ("weight", "annotator", "shown", "value", "right", "left")]
     return found.subset(np.lexsort([key for key in keys if key is not None]))

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
-from accord.data.vote_order import id_order, votes_of_voters
+from accord.data.vote_order import votes_of_voters
 from accord.errors import InputError
 from accord.pairs.feature_groups import FeatureGroups
+from accord.pairs.item_order import content_order
 from accord.pairs.process.kernel_design import parameter_table
 from accord.pairs.process.kernels import Inputs, Kernel
 from accord.pairs.process.likelihoods import Preference
@@ -58,7 +59,8 @@ class PairAnswers:
     bound_: float
     variance_multiplier_: float
     _comparisons: Comparisons
-    _id_order: IntArray | None = None  # models that were saved earlier are in the order of their items
+    _item_order: IntArray | None = None
+    _id_order: IntArray | None = None  # of models that were saved when items were taken by id
     _groups: FeatureGroups | None
     _given_marks: dict[str, float]
     _voted: IntArray
@@ -87,18 +89,19 @@ class PairAnswers:
 
     @property
     def _index(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.items_.ids[self._by_id])}
+        return {name: place for place, name in enumerate(self.items_.ids[self._order])}
 
     @property
-    def _by_id(self) -> IntArray:
-        """Positions of the items in the order of their ids, in which everything is learnt."""
-        return np.arange(self.items_.n_items) if self._id_order is None else self._id_order
+    def _order(self) -> IntArray:
+        """Positions of the items in the order in which everything is learnt."""
+        order = self._id_order if self._item_order is None else self._item_order
+        return np.arange(self.items_.n_items) if order is None else order  # the oldest models: as they were given
 
     def _sorted_items(self) -> Items:
-        """The items in the order of their ids."""
-        if bool((self._by_id[:-1] < self._by_id[1:]).all()):
+        """The items in the order in which everything is learnt."""
+        if bool((self._order[:-1] < self._order[1:]).all()):
             return self.items_
-        return self.items_.subset(self._by_id)
+        return self.items_.subset(self._order)
 
     def _feature_names(self, part: int) -> list[str]:
         groups = self._groups
@@ -155,7 +158,7 @@ class PairAnswers:
     def _drawn_beliefs(self, draws: Draws) -> FloatArray:
         """Probability of each voter's habits; voters who gave the same votes have the same."""
         belief = draws.beliefs(len(self._habits.rates))
-        alike = np.unique(votes_of_voters(self._comparisons), return_inverse=True)[1]
+        alike = np.unique(votes_of_voters(self._comparisons, self._order), return_inverse=True)[1]
         total = np.zeros((alike.max(initial=-1) + 1, belief.shape[1]))
         np.add.at(total, alike, belief)
         return np.asarray(total / np.bincount(alike)[:, None])[alike]
@@ -306,7 +309,7 @@ class PairAnswers:
         items = items or self.items_
         votes, n_votes = self._comparisons, self._streamed
         if n_votes is None:
-            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)[self._by_id]
+            n_votes = np.bincount(np.concatenate([votes.left, votes.right]), minlength=self.items_.n_items)[self._order]
         counts = np.append(n_votes, 0)  # an item that was not fitted to reads the zero
         where = None if anchor is None else int(items.positions([anchor], what="anchor")[0])
         tables = []
@@ -377,10 +380,18 @@ class PairAnswers:
         place = self._index
         return np.array([place.get(name, -1) for name in items.ids], dtype=np.int64)
 
+    def _order_of(self, items: Items) -> IntArray:
+        """Positions of items in our order; what was not fitted to comes last, by its content, shape (n_items,)."""
+        place = self._positions(items)
+        new = np.flatnonzero(place < 0)
+        if new.size:
+            place[new[content_order(items.subset(new))]] = self.items_.n_items + np.arange(new.size)
+        return np.argsort(place, kind="stable")
+
     def _group_rows(self, items: Items) -> dict[str | None, IntArray]:
-        """Positions of the items of each group by id, in the order of the groups; one group if votes cross them."""
+        """Positions of the items of each group in our order, by the groups; one group if votes cross them."""
         votes, groups = self._comparisons, items.groups
-        order = self._by_id if items is self.items_ else id_order(items.ids)
+        order = self._order if items is self.items_ else self._order_of(items)
         own = self.items_.groups
         crossed = own is not None and bool((own[votes.left] != own[votes.right]).any())
         if groups is None or crossed or any(name is None for name in groups):
@@ -457,9 +468,9 @@ class PairAnswers:
             raise InputError(f"strategy must be one of {', '.join(STRATEGIES)}, transfer; got {strategy!r}.")
         if candidates is None:
             rng = np.random.default_rng(self.random_state)
-            groups = None if self.items_.groups is None else pd.factorize(self.items_.groups[self._by_id])[0]
+            groups = None if self.items_.groups is None else pd.factorize(self.items_.groups[self._order])[0]
             a, b = candidate_pairs(self.items_.n_items, groups, max_candidates, rng)
-            ids = self.items_.ids[self._by_id]
+            ids = self.items_.ids[self._order]
             candidates = pd.DataFrame({"left": ids[a], "right": ids[b]})
         pairs = pair_frame(candidates)
         x, left, right = self._pairs(pairs, None)
@@ -481,7 +492,7 @@ class PairAnswers:
         if self.items_.groups is None:
             covariance[some, np.arange(some.size)] = 0.0
         else:
-            groups = pd.factorize(self.items_.groups[self._by_id])[0][x.index]
+            groups = pd.factorize(self.items_.groups[self._order])[0][x.index]
             covariance[groups[left][:, None] == groups[left[some]]] = 0.0
         return transfer(mean, variance, mean[some], variance[some], covariance)
 
@@ -514,7 +525,7 @@ class PairAnswers:
             tables.append(("feature", self._feature_names(part), sign @ shares))
         known = self.scorer_.points.index
         if (known >= 0).all():
-            tables.append(("item", list(self.items_.ids[self._by_id[known]]), sign @ neighbour_shares(self.scorer_, x)))
+            tables.append(("item", list(self.items_.ids[self._order[known]]), sign @ neighbour_shares(self.scorer_, x)))
         limit = {"term": len(labels)}
         rows = []
         for kind, reason, effect in tables:

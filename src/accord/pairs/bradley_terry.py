@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.columns import float_column
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
-from accord.data.vote_order import id_order, places_of
+from accord.data.vote_order import places_of
 from accord.engines.convergence import Convergence, warn_unconverged
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.fitting.settings import Number, Rule, Seed, check_settings
+from accord.pairs.item_order import item_order
 from accord.pairs.process.sparse import conditioned_variance, sparse_draws
 from accord.pairs.process.vote_counts import count_votes
 from accord.pairs.ranking import rank_columns
@@ -102,8 +103,8 @@ class BradleyTerryRanker(BaseEstimator):
             if sample_weight is None
             else float_column(sample_weight, n=votes.n_votes, what="sample weight", low=0.0)
         )
-        # Counted in the order of the ids, so that the order in which items and votes are given changes no draw.
-        place = places_of(id_order(votes.items.ids))
+        # Counted in an order of the items' own, so that neither the order of items and votes nor ids change a draw.
+        place = places_of(item_order(votes))
         counts = count_votes(place[votes.left], place[votes.right], votes.value, weight)
         found = bradley_terry(
             counts.left,

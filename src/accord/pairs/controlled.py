@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
-from accord.data.vote_order import id_order, places_of
+from accord.data.vote_order import places_of
 from accord.engines.convergence import iterate, warn_unconverged
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.settings import Number, Object, Rule, Seed, check_settings
+from accord.pairs.item_order import item_order
 from accord.pairs.ranking import rank_columns
 from accord.pairs.style import covariates_of
 from accord.typing import FloatArray
@@ -124,6 +125,7 @@ class ControlledRanker(BaseEstimator):
         value, covariance = self._newton(votes, covariates.values / units, weight, prior)
         unit = np.concatenate([np.ones(n), 1.0 / units])
         self.items_, self.names_ = votes.items, covariates.names
+        self._order = item_order(votes)
         self.scores_, self._coefficients = value[:n], value[n:] / units
         self.covariance_ = covariance * np.outer(unit, unit)
         self.n_votes_ = np.bincount(np.concatenate([votes.left, votes.right]), minlength=n)
@@ -169,11 +171,10 @@ class ControlledRanker(BaseEstimator):
         """The ranking, best first, with the columns of :meth:`BradleyTerryRanker.rank`; scores are log odds."""
         check_is_fitted(self, "scores_")
         n = self.items_.n_items
-        by_id = id_order(self.items_.ids)
-        among = self.covariance_[:n, :n][np.ix_(by_id, by_id)]
+        among = self.covariance_[:n, :n][np.ix_(self._order, self._order)]
         root = scipy.linalg.cholesky(among + 1e-10 * np.trace(among) / n * np.eye(n), lower=True)
         rng = np.random.default_rng(self.random_state)
-        draws = self.scores_ + (rng.standard_normal((2000, n)) @ root.T)[:, places_of(by_id)]
+        draws = self.scores_ + (rng.standard_normal((2000, n)) @ root.T)[:, places_of(self._order)]
         place = None if anchor is None else int(self.items_.positions([anchor], what="anchor")[0])
         order, columns = rank_columns(draws, level=level, sure=sure, anchor=place, mean=self.scores_)
         table = pd.DataFrame(columns).drop(columns="wins")

@@ -273,7 +273,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(self.random_state)
         self._lay_out(rng)
         self._voted = np.arange(self.items_.n_items)
-        x, reader = self._inputs(self._sorted_items()), VoteReader(self.items_.ids[self._by_id])
+        x, reader = self._inputs(self._sorted_items()), VoteReader(self.items_.ids[self._order])
         points = choose_points(x, min(500 if self.n_inducing is None else self.n_inducing, x.n), rng)
         parts = [next(reader(blocks[place])) for place in np.sort(rng.permutation(len(blocks))[:4])]
         left, right, value, weight = (
@@ -351,7 +351,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         )
         if self._learns_bias and (new.shown is None or not new.shown.all()):
             raise InputError("this ranker learnt a position bias; say which item each new vote showed on the left.")
-        self._comparisons = voters_arranged(self._comparisons.followed_by(new))
+        self._comparisons = voters_arranged(self._comparisons.followed_by(new), self._order)
         if not self._add(new):
             self._learn(np.random.default_rng(self.random_state), learn=False)
         return self
@@ -363,7 +363,7 @@ class PreferenceRanker(PairLearning, ClassifierMixin, BaseEstimator):
         points = self.scorer_.points.index
         exact = np.array_equal(points, self._voted) and points.size >= _MANY_ITEMS
         few = self._n_added + new.n_votes <= _FEW_VOTES * self._comparisons.n_votes
-        named = places_of(self._by_id)[np.concatenate([new.left, new.right])]
+        named = places_of(self._order)[np.concatenate([new.left, new.right])]
         if not (exact and few and np.isin(named, points).all()):
             return False
         counts = self._count(new)

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from accord.data.columns import annotator_ids
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
-from accord.data.vote_order import arranged, id_order, places_of
+from accord.data.vote_order import arranged, places_of
 from accord.errors import ConvergenceWarning, InputError
 from accord.fitting.settings import Choice, Number, Object, Rule, Seed, check_settings
 from accord.pairs.anchored import AnchoredDraws, JudgedVotes, draw_anchored
+from accord.pairs.item_order import item_order
 from accord.pairs.judged_votes import (
     families_of,
     judged_votes,
@@ -161,7 +162,8 @@ class AnchoredRanker(BaseEstimator):
         votes, notes = without_copies(votes, families)
         families = families_of(judges, votes)
         self.items_, self._comparisons = votes.items, votes
-        votes = arranged(votes)
+        order = item_order(votes)
+        votes = arranged(votes, order)
         self.covariates_ = self._names(votes, families)
         covariates = told_apart(covariates_of(votes, self.covariates_, families))
         self._units = covariates.units
@@ -173,7 +175,7 @@ class AnchoredRanker(BaseEstimator):
         self._used = np.quantile(self.draws_.validity, 1.0 - _SURE, axis=0) >= _VALID
         if (record.voter == 0).any() and not self._used.all():
             self.draws_ = _joined(self._draw(_without(record, ~self._used)), self.draws_)
-        place = places_of(id_order(self.items_.ids))
+        place = places_of(order)
         self.draws_ = replace(
             self.draws_, scores=self.draws_.scores[:, place], utilities=self.draws_.utilities[:, place]
         )

@@ -11,13 +11,14 @@ from sklearn.base import clone
 
 from accord.data.documents import Items
 from accord.data.pairs import Comparisons
-from accord.data.vote_order import id_order, places_of, voters_arranged
+from accord.data.vote_order import places_of, voters_arranged
 from accord.engines.convergence import warn_unconverged
 from accord.errors import InputError
 from accord.fitting.workers import WithWorkers
 from accord.pairs.answers import PairAnswers
 from accord.pairs.feature_groups import FeatureGroups
 from accord.pairs.features import ArgumentFeatures
+from accord.pairs.item_order import item_order
 from accord.pairs.process.blocked_votes import stochastic_inference
 from accord.pairs.process.evidence import Fit, Shrinkage, fit
 from accord.pairs.process.inducing import choose_points
@@ -77,16 +78,17 @@ class PairLearning(PairAnswers, WithWorkers):
 
     def _take_votes(self, comparisons: Comparisons, marks: Mapping[str, float]) -> None:
         """Remember what is learnt from, and make features of the items."""
-        self._comparisons, self._given_marks = voters_arranged(comparisons), dict(marks)
+        self.items_, self._given_marks = comparisons.items, dict(marks)
+        self._item_order = item_order(comparisons, self._scored())
+        self._comparisons = voters_arranged(comparisons, self._order)
         self._streamed = None
-        self.items_, self._id_order = comparisons.items, id_order(comparisons.items.ids)
         self.features_ = None
         wanted = self.features
         if self.items_.features is None and self.items_.texts is not None and any(self.items_.texts):
             if isinstance(wanted, str):
                 wanted = ArgumentFeatures() if wanted == "auto" else None
             if wanted is not None:
-                self.features_ = clone(wanted).fit(self.items_.texts[self._by_id])
+                self.features_ = clone(wanted).fit(self.items_.texts[self._order])
                 self.items_ = self.features_.items(self.items_)
 
     def _lay_out(self, rng: np.random.Generator) -> None:
@@ -182,7 +184,7 @@ class PairLearning(PairAnswers, WithWorkers):
         return wanted and self.inference in ("auto", "laplace")
 
     def _count(self, votes: Comparisons) -> VoteCounts:
-        side, place = votes.shown if self._learns_bias else None, places_of(self._by_id)
+        side, place = votes.shown if self._learns_bias else None, places_of(self._order)
         return count_votes(place[votes.left], place[votes.right], votes.value, votes.weight, side)
 
     def _voters(self, counts: VoteCounts, votes: Comparisons) -> Voters | None:
@@ -198,7 +200,8 @@ class PairLearning(PairAnswers, WithWorkers):
         self._sampled = None
         counts = self._count(self._comparisons)
         voters = self._voters(counts, self._comparisons)
-        scored = self._index_marks()
+        items, value = self._scored()
+        scored = places_of(self._order)[items], value
         self._voted = np.union1d(np.union1d(counts.left, counts.right), scored[0]).astype(np.int64)
         x = self._inputs(self._sorted_items()).take(self._voted)
         votes = counts.votes(self._voted, None if voters is None else voters.row_shares())
@@ -369,7 +372,7 @@ class PairLearning(PairAnswers, WithWorkers):
         """Positions of the items of some whole groups, about ``learning_items`` of them; None means all."""
         if self.learning_items is None or self.items_.groups is None or votes.n_items <= 1.25 * self.learning_items:
             return None
-        groups = pd.factorize(self.items_.groups[self._by_id[self._voted]])[0]
+        groups = pd.factorize(self.items_.groups[self._order[self._voted]])[0]
         size = np.bincount(groups)
         order = rng.permutation(size.size)
         kept = order[np.cumsum(size[order]) <= self.learning_items]
@@ -429,7 +432,7 @@ class PairLearning(PairAnswers, WithWorkers):
     def _guarded(self, found: Fit, x: Inputs) -> Fit:
         if self.items_.groups is None:
             raise InputError("variance_guard leaves groups out; give the items groups, or switch it off.")
-        groups = pd.factorize(self.items_.groups[self._by_id[self._voted]])[0]
+        groups = pd.factorize(self.items_.groups[self._order[self._voted]])[0]
         theta, self.variance_multiplier_ = choose_multiplier(
             self.kernel_, found.theta, x, found.votes, found.likelihood, groups, found.posterior.sites
         )
@@ -454,31 +457,32 @@ class PairLearning(PairAnswers, WithWorkers):
             self._beliefs = dict(zip(self._comparisons.annotators, found.voters.belief, strict=True))
 
     def _take_items(self, items: Items) -> None:
-        voted = self.items_.ids[self._by_id[self._voted]]
+        voted = self.items_.ids[self._order[self._voted]]
         lost = voted[items.places(voted) < 0]
         if lost.size:
             raise InputError(f"items with votes cannot be taken away; {lost[0]!r} is missing. Pass all items.")
-        self._comparisons = voters_arranged(Comparisons.from_table(self._comparisons.to_table(), items))
+        order = self._order_of(items)
         points = self.scorer_.points
         at = points.index >= 0
-        names = self.items_.ids[self._by_id[points.index[at]]]
+        names = self.items_.ids[self._order[points.index[at]]]
         self.items_ = items if self.features_ is None else self.features_.items(items)
-        self._id_order = id_order(items.ids)
-        # Items keep their order, but more of them may stand in between.
-        place = places_of(self._by_id)
+        self._item_order = order  # items keep their order, and more of them may follow
+        self._comparisons = voters_arranged(Comparisons.from_table(self._comparisons.to_table(), items), order)
+        place = places_of(self._order)
         self._voted = place[items.positions(voted)]
         index = points.index.copy()
         index[at] = np.append(place, -1)[items.places(names)]
         self.scorer_ = replace(self.scorer_, points=replace(points, index=index))
         self._memory = SiteMemory.nothing()
 
-    def _index_marks(self) -> tuple[IntArray, FloatArray]:
+    def _scored(self) -> tuple[IntArray, FloatArray]:
+        """Positions of the items that have a score, and their scores."""
         names = list(self._given_marks)
         value = np.array([float(self._given_marks[name]) for name in names])
         if not np.isfinite(value).all():
             worst = names[int(np.argmin(np.isfinite(value)))]
             raise InputError(f"every score must be a finite number; that of {worst!r} is not.")
-        return places_of(self._by_id)[self.items_.positions(names, what="scored item")], value
+        return self.items_.positions(names, what="scored item"), value
 
     def _marks(self, scored: tuple[IntArray, FloatArray]) -> Marks | None:
         item, value = scored

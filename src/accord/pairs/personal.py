@@ -149,7 +149,7 @@ class PersonalRanker(BaseEstimator):
                 f"share; these {n_voted:,} have neither. Give the items texts or features."
             )
         self.consensus_ = ranker.fit(X, y, items=votes.items, **given)
-        votes = arranged(votes)
+        votes = arranged(votes, ranker._order)
         assert votes.annotator is not None  # checked above
         scorer = ranker.scorer_
         assert isinstance(scorer, Scorer)  # the other one is for many texts without features
@@ -199,18 +199,18 @@ class PersonalRanker(BaseEstimator):
         return len(self._fit.components) - 1
 
     @property
-    def _sorted_ids(self) -> ObjectArray:
-        return self.items_.ids[self.consensus_._by_id]
+    def _ordered_ids(self) -> ObjectArray:
+        return self.items_.ids[self.consensus_._order]
 
     def _groups(self) -> dict[str | None, IntArray]:
-        """Places of the texts of each group among all texts in the order of their ids."""
-        place = places_of(self.consensus_._by_id)
+        """Places of the texts of each group among all texts in the order of the consensus."""
+        place = places_of(self.consensus_._order)
         return {name: place[rows] for name, rows in self.consensus_._group_rows(self.items_).items()}
 
     # -- fitting -------------------------------------------------------------------------------------------------
 
     def _design(self, items: Items | None) -> FloatArray:
-        """The whitened process of the items, by default those fitted to in the order of their ids, (n_items, m)."""
+        """The whitened process of the items, by default those fitted to in its order, (n_items, m)."""
         ranker = self.consensus_
         scorer: Any = ranker.scorer_
         block = scorer.kernel.block(ranker._inputs(items or ranker._sorted_items()), scorer.points)
@@ -385,7 +385,7 @@ class PersonalRanker(BaseEstimator):
             consensus[np.argsort(-both[-1][:, rows].mean(axis=0), kind="stable")] = np.arange(1, rows.size + 1)
             table = pd.DataFrame(columns)
             table.insert(0, "group", pd.Series([name] * rows.size, dtype=object))
-            table.insert(3, "item_id", self._sorted_ids[rows[order]])
+            table.insert(3, "item_id", self._ordered_ids[rows[order]])
             tables.append(table.assign(consensus_rank=consensus[order]))
         return pd.concat(tables, ignore_index=True)
 
@@ -430,7 +430,7 @@ class PersonalRanker(BaseEstimator):
         middle = groups.share @ groups.centre
         for place, centre in enumerate(groups.centre):
             order = np.argsort(-(tastes @ (centre - middle)), kind="stable")
-            likes, dislikes = (", ".join(self._sorted_ids[part]) for part in (order[:3], order[::-1][:3]))
+            likes, dislikes = (", ".join(self._ordered_ids[part]) for part in (order[:3], order[::-1][:3]))
             alone = len(groups.centre) == 1
             rows.append((1 + place, float(groups.share[place]), int((member == place).sum()),
                          "" if alone else likes, "" if alone else dislikes))  # fmt: skip
@@ -462,7 +462,7 @@ class PersonalRanker(BaseEstimator):
         p_left = p @ weights
         apart = np.sqrt(np.maximum((p - p_left[:, None]) ** 2 @ weights, 0.0))
         order = np.argsort(-apart, kind="stable")[:n]
-        ids = self._sorted_ids
+        ids = self._ordered_ids
         table = {"left": ids[pairs[order, 0]], "right": ids[pairs[order, 1]], "p_left": p_left[order],
                  "apart": apart[order]}  # fmt: skip
         groups = self._found_groups
