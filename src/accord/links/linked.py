@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.labels import warn_of_alike
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.fitting.settings import check_settings
@@ -71,6 +72,7 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._check_combination()
         texts = linked_texts(X, links=links, groups=groups, ids=ids)
         self.classes_, codes = _encode(y, texts, partly=self._partly)
+        warn_of_alike(self.classes_)
         self.feature_names_: ObjectArray | None = texts.names
         self.feature_scale_ = None if texts.is_text else FeatureScale.of(texts.content)
         self.linked_ = texts.pairs.n_pairs > 0

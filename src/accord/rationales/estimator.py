@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.labels import warn_of_alike
 from accord.engines.convergence import Convergence, warn_unconverged
 from accord.engines.numerics import normalise_log
 from accord.errors import ConvergenceWarning, InputError
@@ -293,6 +294,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
         codes: IntArray
         self.classes_, codes = np.unique(labels, return_inverse=True)
+        warn_of_alike(self.classes_)
         if len(self.classes_) < 2:
             raise InputError(f"a classifier needs texts of two classes or more; all are {labels[:1].tolist()}.")
         matched = match_spans(texts, labels, rationales, annotator, ids=row_ids(X))

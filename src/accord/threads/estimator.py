@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.labels import warn_of_alike
 from accord.data.threads import Threads
 from accord.engines.chain import chain
 from accord.engines.convergence import warn_unconverged
@@ -283,6 +284,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             X, y, groups, edges = self._fit_features(texts.subset(np.argsort(thread_order(texts))), settings)
         values, ids, self.feature_names_ = as_float_table(X)
         self.classes_, labels = label_codes(y, len(values))
+        warn_of_alike(self.classes_)
         rows = ThreadRows.of(groups, len(values))
         if texts is None:
             groups, keys = group_rows(groups, values, labels)

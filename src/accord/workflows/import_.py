@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
 from accord.data.formats.registry import Format, detect, format_of
+from accord.data.labels import doubted_labels
 from accord.data.project import LEARNT, Project, is_project, new_folder, write_manifest
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.rows import Context
@@ -391,6 +392,9 @@ def _finished(
     uses: Mapping[str, str] | None = None,
 ) -> Imported:
     """Write what remains of the project, and say what was read."""
+    doubt = doubted_labels(reading.labels)
+    if doubt:
+        reading.assumed[f"{doubt}; write them alike in the table if they mean the same"] = 1
     if reading.folder is not None and not items.num_rows:
         n = sum(reading.problems.counts.values())
         raise InputError(f"an import needs a row that keeps the rules; all {n:,} break one. Look with --dry-run.")

@@ -64,6 +64,7 @@ class Reading:
     n_judgements: dict[str, int] = field(default_factory=dict)  # by kind
     n_links: int = 0
     people: set[str] = field(default_factory=set)
+    labels: set[str | None] = field(default_factory=set)  # that occur
     conflicts: Conflicts = field(default_factory=Conflicts)
     rankings: dict[str, tuple[Any, list[tuple[float, str]]]] = field(default_factory=dict)
     writers: dict[str, Any] = field(default_factory=dict)
@@ -522,6 +523,8 @@ class Reading:
     def keep_judgements(self, kind: str, table: pa.Table) -> None:
         """Append judgements of one kind, and count them."""
         self.people.update(name for name in distinct(table.column("annotator_id")) if name)
+        if kind == "label":
+            self.labels.update(distinct(table.column("value")))
         self.n_judgements[kind] = self.n_judgements.get(kind, 0) + table.num_rows
         self.conflicts.add(table)
         self.put("judgements", table)
