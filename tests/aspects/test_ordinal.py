@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit
 
 from accord.aspects.features import PhraseFeatures
-from accord.aspects.logits import fit_calibration, fit_logits, logit_scores
+from accord.aspects.logits import base_logits, fit_calibration, fit_logits, logit_scores
 from accord.aspects.ordinal import (
     all_threshold_loss,
     as_new,
@@ -201,6 +201,53 @@ def test_the_fit_is_the_optimum_of_the_penalised_likelihood():
             w, b = by_lbfgs(x, y[:, j], penalty)
             assert_allclose(ours.weights[:, j], w, atol=1e-3)
             assert_allclose(ours.bias[j], b, atol=1e-3)
+
+
+def test_outputs_that_are_alike_have_the_optimum_of_their_joint_penalty_in_any_order():
+    x, y = problem(missing=0.3)
+    alike, penalty = np.array([[1.0, 0.7, 0.2], [0.7, 1.0, 0.4], [0.2, 0.4, 1.0]]), 0.3
+    offset, precision, known = base_logits(y), np.linalg.inv(alike), y >= 0
+    inputs = np.column_stack([x, np.ones(len(x))])
+
+    def loss(packed):
+        w = packed.reshape(-1, 3)
+        z = inputs @ w + offset
+        value = (np.logaddexp(0, z) - y * z)[known].sum() + 0.5 * penalty * np.sum(w * (w @ precision))
+        error = np.where(known, expit(z) - y, 0.0)
+        return value, (inputs.T @ error + penalty * w @ precision).ravel()
+
+    best = minimise_lbfgs(loss, np.zeros(inputs.shape[1] * 3), tol=1e-7).weights.reshape(-1, 3)
+    for turns in (None, np.array([2, 0, 1])):
+        fitted = fit_logits(
+            x, y, penalty=penalty, rng=np.random.default_rng(1), alike=alike, turns=turns, tol=1e-9, max_iter=20_000
+        )
+        assert_allclose(fitted.weights, best[:-1], atol=1e-4)
+        assert_allclose(fitted.bias, best[-1] + offset, atol=1e-4)
+
+
+def test_an_aspect_with_few_scores_learns_from_the_words_of_the_others():
+    """Words mean the same for both aspects, so that the weights of the second are better with those of the first."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 30)) / np.sqrt(30)
+    z = 4.0 * x @ rng.normal(size=30)
+    y = (z[:, None] + rng.logistic(size=(400, 2)) > 0).astype(np.int8)
+    told = y[:200].copy()
+    told[15:, 1] = -1
+    alone, joint = (
+        fit_logits(x[:200], told, penalty=0.3, rng=np.random.default_rng(1), alike=alike)
+        for alike in (None, np.array([[1.0, 0.5], [0.5, 1.0]]))
+    )
+    apart, together = (np.corrcoef(logit_scores(model, x[200:])[:, 1], z[200:])[0, 1] for model in (alone, joint))
+    assert together > apart + 0.1
+
+
+def test_the_order_of_aspects_does_not_matter_where_their_weights_are_alike():
+    x, ranks = texts(n=200)
+    first, second = (
+        fit_stacked(x, ranks[:, order], n_ranks=5, correlation=0.5, rng=np.random.default_rng(0))[1].reshape(200, -1, 4)
+        for order in ([0, 1, 2], [2, 0, 1])
+    )
+    assert_allclose(second, first[:, [2, 0, 1]], atol=1e-6)
 
 
 def test_dual_variables_are_targets_less_probabilities_and_make_the_weights():

@@ -42,10 +42,11 @@ from accord.aspects.field_fit import (
     whitening,
 )
 from accord.aspects.ordinal import (
+    MOST_STACKED,
     NODES,
     OrdinalLogits,
     choose_penalty,
-    choose_stacked_penalty,
+    choose_prior,
     fit_nodes,
     median_ranks,
     mode_ranks,
@@ -81,8 +82,11 @@ Model = Literal["prank", "sim", "good_grief", "good_grief_decode", "ordinal", "o
 PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
 ORDINALS = ("ordinal", "ordinal_crf")
 DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
-# The usual penalty of text weights, and what is tried beside it with fewer texts than this.
-_PENALTIES, _FEW_TEXTS = (0.1, 0.03), 400
+_PENALTY = 0.1  # of text weights that have nothing in common
+# Of stacked nodes: penalty, and correlation of the weights of a phrase. With few texts one of two is chosen; with many,
+# weights are alike, and the penalty is stronger for that.
+_FEW_PRIORS, _FEW_TEXTS = ((_PENALTY, 0.0), (0.03, 0.0)), 400
+_MANY_PRIOR, _MANY_TEXTS = (0.3, 0.5), 2000
 _MOST_COUPLED = 10  # ranks; with more, aspects see each other's words and scores in the stacked nodes alone
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
@@ -112,7 +116,9 @@ class AspectRanker(WithWorkers, BaseEstimator):
         weights a threshold; one weight vector an aspect.
     penalty : float or sequence of float, optional
         L2 strength of text weights; of several, the one with the least out-of-fold loss. By default .1; with fewer than
-        400 texts stacked nodes take .03 where that is better out of fold.
+        400 texts stacked nodes take .03 where that is better out of fold. With 2,000 texts and more, and no penalty
+        given, they take .3 and expect that a phrase has similar weights under all aspects and thresholds (a correlation
+        of ½ for any two aspects, and for any two thresholds).
     stack_penalty, edge_penalty : float
         L2 strengths of what each threshold adds to the second stage of stacking (and to the nodes of the field), and of
         what each pair of aspects adds to the edges that all pairs share.
@@ -392,7 +398,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         self, x: Any, ranks: IntArray, texts: IntArray, who: IntArray, names: ObjectArray, rng: np.random.Generator
     ) -> None:
         m = ranks.shape[1]
-        penalty = self._penalty(x, ranks, texts, rng)
+        penalty, correlation = self._prior(x, ranks, texts, rng)
         if self.model == "ordinal_crf" and self.training == "joint":
             self.crf_ = fit_aspect_crf(
                 x, ranks, n_ranks=self.n_ranks, edges=self.edges, penalty=penalty, edge_penalty=self.edge_penalty,
@@ -403,8 +409,8 @@ class AspectRanker(WithWorkers, BaseEstimator):
         several = int(who.max(initial=-1)) > 0
         ranker, held_out = fit_nodes(
             self.nodes, with_scorers(x, who, penalty) if several else x, ranks, n_ranks=self.n_ranks, penalty=penalty,
-            stack_penalty=self.stack_penalty, n_folds=self._folds(texts), rng=rng, texts=texts,
-            n_unit=self._n_unit(x), workers=self._workers,
+            correlation=correlation, stack_penalty=self.stack_penalty, n_folds=self._folds(texts), rng=rng,
+            texts=texts, n_unit=self._n_unit(x), workers=self._workers,
         )  # fmt: skip
         if several:
             ranker, self.scorers_ = split_scorers(ranker, x, who, names, self.aspects_, penalty)
@@ -460,15 +466,22 @@ class AspectRanker(WithWorkers, BaseEstimator):
         as_given[self._order] = scores
         return replace(model, held_out=as_given), scores
 
+    def _prior(self, x: Any, ranks: IntArray, texts: IntArray, rng: np.random.Generator) -> tuple[float, float]:
+        """Penalty of the text weights, and how alike those of a phrase are under aspects and thresholds."""
+        if self.nodes != "stacked" or self.training != "two_stage" or self.penalty is not None:
+            return self._penalty(x, ranks, texts, rng), 0.0
+        if x.shape[0] >= _FEW_TEXTS:
+            many = x.shape[0] >= _MANY_TEXTS and ranks.shape[1] * (self.n_ranks - 1) <= MOST_STACKED
+            return _MANY_PRIOR if many else (_PENALTY, 0.0)
+        return choose_prior(
+            x, ranks, _FEW_PRIORS, seed=int(rng.integers(2**32)), n_ranks=self.n_ranks,
+            stack_penalty=self.stack_penalty, n_folds=self._folds(texts), texts=texts, n_unit=self._n_unit(x),
+        )  # fmt: skip
+
     def _penalty(self, x: Any, ranks: IntArray, texts: IntArray, rng: np.random.Generator) -> float:
+        """Penalty of text weights that have nothing in common."""
         if self.penalty is None:
-            stacked = self.model in ORDINALS and self.nodes == "stacked" and self.training == "two_stage"
-            if not stacked or x.shape[0] >= _FEW_TEXTS:
-                return _PENALTIES[0]
-            return choose_stacked_penalty(
-                x, ranks, _PENALTIES, seed=int(rng.integers(2**32)), n_ranks=self.n_ranks,
-                stack_penalty=self.stack_penalty, n_folds=self._folds(texts), texts=texts, n_unit=self._n_unit(x),
-            )  # fmt: skip
+            return _PENALTY
         if isinstance(self.penalty, int | float):
             return float(self.penalty)
         return choose_penalty(

@@ -4,6 +4,9 @@ For each output j the loss is Σₙ log(1 + e^z) − D z + ½ λ‖w‖², z = w
 w = Σₙ βₙ xₙ / λ with βₙ = Dₙ − σ(zₙ): the dual variable of a text is what is left of it to explain. A sweep solves that
 equation for one text after another, with the rest held fixed. One pass over a row serves all outputs, so fifty logits
 cost little more than one.
+
+Outputs may be alike: with a prior covariance C of the weights that a feature has under all outputs, the penalty is
+½ λ tr(W C⁻¹ Wᵀ), and W = Xᵀ β C / λ. What is left to explain of one output then moves the weights of those like it.
 """
 
 from dataclasses import dataclass
@@ -58,26 +61,34 @@ def _residual(target: float, offset: float, q: float, beta: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _sweep(
-    indptr: Any, indices: Any, data: Any, squares: Any, targets: Any, offset: Any, penalty: float, order: Any,
-    dual: Any, weights: Any, bias: Any,
+    indptr: Any, indices: Any, data: Any, squares: Any, targets: Any, offset: Any, penalty: float, alike: Any,
+    turns: Any, order: Any, dual: Any, weights: Any, bias: Any,
 ) -> None:  # fmt: skip
     n_outputs = weights.shape[1]
     z, change = np.empty(n_outputs), np.empty(n_outputs)
+    alone = len(alike) == 0
     for row in order:
         for j in range(n_outputs):
             z[j] = bias[j] + offset[j]
+            change[j] = 0.0
         for p in range(indptr[row], indptr[row + 1]):
             f, value = indices[p], data[p]
             for j in range(n_outputs):
                 z[j] += weights[f, j] * value
         q = squares[row] / penalty
-        for j in range(n_outputs):
-            change[j] = 0.0
-            if targets[row, j] >= 0:
-                old = dual[row, j]
-                new = _residual(float(targets[row, j]), z[j] - q * old, q, old)
-                dual[row, j] = new
+        for j in turns:
+            if targets[row, j] < 0:
+                continue
+            old, own = dual[row, j], q if alone else q * alike[j, j]
+            new = _residual(float(targets[row, j]), z[j] - own * old, own, old)
+            dual[row, j] = new
+            if alone:
                 change[j] = (new - old) / penalty
+                continue
+            for k in range(n_outputs):
+                z[k] += q * alike[j, k] * (new - old)
+                change[k] += alike[j, k] * (new - old) / penalty
+        for j in range(n_outputs):
             bias[j] += change[j]
         for p in range(indptr[row], indptr[row + 1]):
             f, value = indices[p], data[p]
@@ -91,6 +102,8 @@ def fit_logits(
     *,
     penalty: float = 1.0,
     rng: np.random.Generator,
+    alike: FloatArray | None = None,
+    turns: IntArray | None = None,
     start: FloatArray | None = None,
     max_iter: int = 100,
     tol: float = 1e-3,
@@ -108,6 +121,10 @@ def fit_logits(
         λ.
     rng : numpy.random.Generator
         Order of the texts in each sweep.
+    alike : array of shape (n_outputs, n_outputs), optional
+        Prior covariance of the weights of a feature, positive definite; by default outputs have nothing in common.
+    turns : int array of shape (n_outputs,), optional
+        The order in which outputs that are alike are taken within a text; by default as they come.
     start : array of shape (n_texts, n_outputs), optional
         Dual variables of a similar fit, to start from.
     max_iter : int
@@ -124,16 +141,19 @@ def fit_logits(
     offset = base_logits(targets)
     squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() + 1.0  # the 1 is the intercept's
     dual: FloatArray = np.zeros(targets.shape) if start is None else np.where(known, start, 0.0)
+    mixed = dual if alike is None else dual @ alike
     first: tuple[FloatArray, FloatArray, FloatArray] = (
         dual,
-        np.ascontiguousarray(x.T @ dual) / penalty,
-        dual.sum(axis=0) / penalty,
+        np.ascontiguousarray(x.T @ mixed) / penalty,
+        mixed.sum(axis=0) / penalty,
     )
+    shares = np.zeros((0, 0)) if alike is None else np.ascontiguousarray(alike, dtype=np.float64)
+    taken = np.arange(targets.shape[1]) if turns is None else turns
+    told = (x.indptr, x.indices, x.data, squares, targets, offset, penalty, shares, taken)
 
     def sweep(state: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
         beta, weights, bias = (part.copy() for part in state)
-        order = rng.permutation(len(beta))
-        _sweep(x.indptr, x.indices, x.data, squares, targets, offset, penalty, order, beta, weights, bias)
+        _sweep(*told, rng.permutation(len(beta)), beta, weights, bias)
         return beta, weights, bias
 
     (dual, weights, bias), convergence = iterate(

@@ -24,9 +24,9 @@ from accord.scale.workers import Workers
 from accord.typing import FloatArray, IntArray
 
 __all__ = [
-    "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "as_new", "choose_penalty", "choose_stacked_penalty",
-    "fit_all_threshold", "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks", "mode_ranks",
-    "ordinal_logits", "ordinal_probabilities", "rank_probabilities", "threshold_targets",
+    "MOST_STACKED", "NODES", "OrdinalLogits", "StackChoice", "all_threshold_loss", "as_new", "choose_penalty",
+    "choose_prior", "fit_all_threshold", "fit_cumulative", "fit_nodes", "fit_stacked", "folds", "median_ranks",
+    "mode_ranks", "ordinal_logits", "ordinal_probabilities", "rank_probabilities", "threshold_targets",
 ]  # fmt: skip
 
 
@@ -155,20 +155,21 @@ def choose_penalty(
     return min(penalties, key=held_out_loss)
 
 
-def choose_stacked_penalty(
-    x: Any, ranks: IntArray, penalties: tuple[float, ...], *, seed: int, **settings: Any
-) -> float:
-    """The penalty of stacked logits with the least out-of-fold log loss, all on the same folds.
+def choose_prior(
+    x: Any, ranks: IntArray, priors: tuple[tuple[float, float], ...], *, seed: int, **settings: Any
+) -> tuple[float, float]:
+    """The penalty and correlation of stacked logits with the least out-of-fold log loss, all on the same folds.
 
     ``settings`` are those of :func:`fit_stacked`.
     """
 
-    def held_out_loss(penalty: float) -> float:
-        model, _ = fit_stacked(x, ranks, penalty=penalty, rng=np.random.default_rng(seed), **settings)
+    def held_out_loss(prior: tuple[float, float]) -> float:
+        rng = np.random.default_rng(seed)
+        model, _ = fit_stacked(x, ranks, penalty=prior[0], correlation=prior[1], rng=rng, **settings)
         assert model.choice is not None  # stacked logits have one
         return min(model.choice.pooled, model.choice.free)
 
-    return min(penalties, key=held_out_loss)
+    return min(priors, key=held_out_loss)
 
 
 def _log_loss(logits: FloatArray, targets: IntArray) -> float:
@@ -192,6 +193,7 @@ def fit_stacked(
     *,
     n_ranks: int,
     penalty: float = 0.1,
+    correlation: float = 0.0,
     stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
@@ -213,6 +215,8 @@ def fit_stacked(
     n_ranks : int
     penalty, stack_penalty : float
         L2 strengths of the first stage, and of what the thresholds add to the shared slopes of the second.
+    correlation : float
+        How alike the weights of a phrase are expected to be under two aspects, and under two thresholds, from 0 to 1.
     n_folds : int
     rng : numpy.random.Generator
     texts : int array of shape (n_texts,), optional
@@ -230,11 +234,13 @@ def fit_stacked(
     """
     x, m = sp.csr_array(x, dtype=np.float64), ranks.shape[1]
     targets = threshold_targets(ranks, n_ranks)
-    whole = fit_logits(x, targets, penalty=penalty, rng=rng, tol=1e-2)  # only a start for the folds
+    alike, turns = _alike(m, n_ranks - 1, correlation), _turns(ranks, n_ranks - 1)
+    # Only a start for the folds.
+    whole = fit_logits(x, targets, penalty=penalty, rng=rng, alike=alike, turns=turns, tol=1e-2)
     parts = list(folds(ranks, n_folds, rng, texts))
     first = np.empty(targets.shape)
     weights = np.zeros_like(whole.weights)
-    with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty, n_unit)) as opened:
+    with (workers or Workers()).open(parts, common=(x, targets, whole.dual, penalty, alike, turns, n_unit)) as opened:
         fits = opened.map(_fold_logits, seed=int(rng.integers(2**32)), what="folds")
     for (_, test), (fold_weights, scores) in zip(parts, fits, strict=True):
         first[test] = scores
@@ -258,7 +264,20 @@ def fit_stacked(
 
 # What the shared slopes are drawn to, and how strongly: a few dozen texts cannot tell them from 0.
 _SLOPE, _SLOPE_STRENGTH = 0.25, 10.0
-_MOST_STACKED = 64  # with more thresholds than this in all, each keeps to the shared slopes
+MOST_STACKED = 64  # with more thresholds than this in all, each keeps to the shared slopes
+
+
+def _alike(n_aspects: int, n_thresholds: int, correlation: float) -> FloatArray | None:
+    """Prior covariance of the weights of a phrase: any two aspects, and any two thresholds, are equally alike."""
+    if correlation == 0.0:
+        return None
+    aspects, thresholds = (np.where(np.eye(n, dtype=bool), 1.0, correlation) for n in (n_aspects, n_thresholds))
+    return np.ascontiguousarray(np.kron(aspects, thresholds))
+
+
+def _turns(ranks: IntArray, n_thresholds: int) -> IntArray:
+    """Outputs in an order of their aspects that depends on what these hold, and not on how they come."""
+    return np.asarray((np.lexsort(ranks)[:, None] * n_thresholds + np.arange(n_thresholds)).ravel())
 
 
 def _shares(n_aspects: int, n_thresholds: int) -> FloatArray:
@@ -295,7 +314,7 @@ def _free_stage(
     first: FloatArray, targets: IntArray, m: int, mixing: FloatArray, bias: FloatArray, penalty: float
 ) -> tuple[FloatArray, FloatArray]:
     """The pooled stage with weights of each threshold around it."""
-    if first.shape[1] > _MOST_STACKED:
+    if first.shape[1] > MOST_STACKED:
         return mixing, bias
     added = fit_calibration(first, targets, penalty=penalty, offset=first @ mixing + bias)
     # An aspect whose own words would speak against its rank keeps to the shared slopes, which cannot.
@@ -310,8 +329,8 @@ def _fold_logits(
     fold: tuple[IntArray, IntArray], shared: tuple[Any, None], rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the logits of a fold's training texts, and their scores of the texts held out, without intercepts."""
-    (train, test), (x, targets, dual, penalty, n_unit) = fold, shared[0]
-    fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, start=dual[train])
+    (train, test), (x, targets, dual, penalty, alike, turns, n_unit) = fold, shared[0]
+    fitted = fit_logits(x[train], targets[train], penalty=penalty, rng=rng, alike=alike, turns=turns, start=dual[train])
     return fitted.weights, np.asarray(as_new(x, train, test, n_unit) @ fitted.weights)
 
 
@@ -381,6 +400,7 @@ def fit_nodes(
     *,
     n_ranks: int,
     penalty: float,
+    correlation: float = 0.0,
     stack_penalty: float = 30.0,
     n_folds: int = 5,
     rng: np.random.Generator,
@@ -391,8 +411,8 @@ def fit_nodes(
     """An ordinal model of one of the :data:`NODES`, and logits of the training texts out of fold."""
     if kind == "stacked":
         return fit_stacked(
-            x, ranks, n_ranks=n_ranks, penalty=penalty, stack_penalty=stack_penalty, n_folds=n_folds, rng=rng,
-            texts=texts, n_unit=n_unit, workers=workers,
+            x, ranks, n_ranks=n_ranks, penalty=penalty, correlation=correlation, stack_penalty=stack_penalty,
+            n_folds=n_folds, rng=rng, texts=texts, n_unit=n_unit, workers=workers,
         )  # fmt: skip
     x, fit = sp.csr_array(x, dtype=np.float64), _PLAIN[kind]
     held_out = np.empty((len(ranks), ranks.shape[1] * (n_ranks - 1)))
