@@ -27,6 +27,7 @@ __all__ = [
     "Coupling",
     "DualModel",
     "Evidence",
+    "Pulled",
     "fit_agreement",
     "fit_apart",
     "fit_coupling",
@@ -149,6 +150,8 @@ class Coupling:
 
 
 RAW = np.array([1.0, 1.0, 0.0])  # the beliefs as they are
+# What links add in held-out texts, by the scales of the links and whether the block model pulls.
+Pulled = dict[tuple[tuple[float, ...], bool], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,6 +302,7 @@ def fit_coupling(
     blocks: bool = False,
     recalibrate: bool = True,
     units: IntArray | None = None,
+    pulled: Pulled | None = None,
 ) -> Coupling:
     """The scales of links, and the fusion weights, with which held-out training texts have the lowest log loss.
 
@@ -320,6 +324,8 @@ def fit_coupling(
     units : int array of shape (n_texts,), optional
         The group of each text, where whole groups are new. With few groups links count only as far as each of them
         shows.
+    pulled : dict, optional
+        Pulls of these held-out texts by this model that are known already; those found here are added.
     """
     asked = np.concatenate([part.rows for part in held_out])
     truth, degree = codes[asked], degrees(evidence, len(codes))[asked]
@@ -332,10 +338,7 @@ def fit_coupling(
     best: Coupling | None = None
     content_loss = -float(np.mean(log_p[np.arange(len(truth)), truth]))
     for coupling in tried:
-        pulls = [
-            model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
-        ]
-        parts = log_p, np.concatenate(pulls), degree
+        parts = log_p, _pulls(model, held_out, evidence, coupling, pulled), degree
         if few and place is not None:
             fusion, total = _cautious_fusion(*parts, truth, place)
         else:
@@ -350,13 +353,18 @@ def fit_coupling(
 
 
 def fit_apart(
-    model: DualModel, coupling: Coupling, held_out: Sequence[HeldOut], codes: IntArray, evidence: Sequence[Evidence]
+    model: DualModel,
+    coupling: Coupling,
+    held_out: Sequence[HeldOut],
+    codes: IntArray,
+    evidence: Sequence[Evidence],
+    pulled: Pulled | None = None,
 ) -> tuple[FloatArray, float]:
     """Fusion weights of texts in pieces of the graph without a known label, and the total loss with its penalty.
 
     Parameters
     ----------
-    model, codes, evidence
+    model, codes, evidence, pulled
         As in :func:`fit_coupling`.
     coupling : Coupling
         What pulls.
@@ -365,11 +373,25 @@ def fit_apart(
     """
     asked = np.concatenate([part.rows for part in held_out])
     log_p = np.concatenate([part.log_p[part.rows] for part in held_out])
-    pull = [
-        model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
-    ]
+    pull = _pulls(model, held_out, evidence, coupling, pulled)
     degree = degrees(evidence, len(codes))[asked]
-    return fit_fusion(log_p, np.concatenate(pull), degree, codes[asked], APART_PRIOR if coupling.blocks else PRIOR)
+    return fit_fusion(log_p, pull, degree, codes[asked], APART_PRIOR if coupling.blocks else PRIOR)
+
+
+def _pulls(
+    model: DualModel,
+    held_out: Sequence[HeldOut],
+    evidence: Sequence[Evidence],
+    coupling: Coupling,
+    pulled: Pulled | None,
+) -> FloatArray:
+    """What links add in held-out texts, computed once for each coupling."""
+    kept = {} if pulled is None else pulled
+    key = coupling.scales, coupling.blocks
+    if key not in kept:
+        each = (model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4) for part in held_out)
+        kept[key] = np.concatenate([pull[part.rows] for pull, part in zip(each, held_out, strict=True)])
+    return kept[key]
 
 
 def fits_blocks(evidence: Sequence[Evidence], n_labels: int) -> bool:
