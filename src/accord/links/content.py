@@ -31,6 +31,7 @@ __all__ = [
     "fit_calibration",
     "fit_contents",
     "label_columns",
+    "label_shares",
     "mixing",
     "silent_content",
     "step_along",
@@ -132,6 +133,12 @@ def label_columns(scores: FloatArray) -> FloatArray:
     return scores if scores.ndim == 2 else np.column_stack([np.zeros(len(scores)), scores])
 
 
+def label_shares(codes: IntArray, n_labels: int, more: float = SHARE_TEXTS) -> FloatArray:
+    """Log shares of the labels, as if ``more`` texts of each had been seen besides, shape (n_labels,)."""
+    count = np.bincount(codes, minlength=n_labels) + more
+    return np.asarray(np.log(count / count.sum()))
+
+
 def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ridge: bool) -> Calibration:
     """Probabilities of labels from left-out scores.
 
@@ -142,8 +149,8 @@ def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ri
     if n_labels == 2 and not is_ridge:
         slope, offset = fit_platt(scores, codes)[:, 0]
         return Calibration(np.array([0.0, slope]), np.array([0.0, offset]))
-    columns, n = label_columns(scores), len(codes)
-    share = np.log((np.bincount(codes, minlength=n_labels) + SHARE_TEXTS) / (n + SHARE_TEXTS * n_labels))
+    columns = label_columns(scores)
+    share = label_shares(codes, n_labels)
     size = _size(scores) if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
     columns = columns / size
     target = np.eye(n_labels)[codes]

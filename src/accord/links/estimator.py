@@ -333,9 +333,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         # What the links pull with: the beliefs of the inference, before they are fused.
         beliefs = np.exp(fuse(RAW, log_p, pull, degree))
         fusion = coupling.weights(evidence, given, texts.n_texts)
-        label = int(fuse(fusion, log_p, pull, degree)[row].argmax())
+        label = int(coupling.drawn(fuse(fusion, log_p, pull, degree))[row].argmax())
+        fusion = coupling.trust * fusion
         share, name = pull_share(fusion, degree)[row], str(self.classes_[label])
-        reasons = [(f"all words: {name}", fusion[row, 0] * _lead(log_p[row], label), "content")]
+        told = fusion[row, 0] * _lead(log_p[row], label)
+        if coupling.shares is not None:
+            told += (1.0 - coupling.trust) * _lead(coupling.shares, label)
+        reasons = [(f"all words: {name}", told, "content")]
         reasons += self._words(texts, features, row, label, n_words, float(fusion[row, 0]))
         gains = self.model_.pulls(log_p, evidence, given, coupling)
         for kind, part, gain in zip(("link", "similar"), evidence, gains, strict=False):
@@ -440,7 +444,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 # Mean field, chosen where half of the links are cut, floods a graph that has all of its links.
                 free = {"scales": [scales[0][:1], *scales[1:]], "blocks": True}
         asked = content.held_out(codes, folds, known=True)
-        known = fit_coupling(model, asked, codes, evidence, scales=scales, pulled=pulled, **settings)
+        known = fit_coupling(model, asked, codes, evidence, scales=scales, doubted=True, pulled=pulled, **settings)
         if by_piece is not None:
             away = content.held_out(codes, by_piece, known=True, in_pieces=True)
             known = replace(known, apart=fit_apart(model, known, away, codes, evidence, pulled_away)[0])
