@@ -1,9 +1,11 @@
 """What replays compute again and again is computed once: they fit many models on the same texts.
 
 ``remember()`` keeps what the tokenisers and vectorisers find in a text, the similarities of texts that depend on no
-answer, and the features of threads; ``forget()`` drops it. Nothing that a model learns changes.
+answer, the features of threads, and the model of the first answers, which all ways of asking begin with; ``forget()``
+drops it. Nothing that a model learns changes.
 """
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import ClassVar
 
@@ -15,9 +17,11 @@ import accord.rationales.features as rationales
 import accord.threads.features.cues as cues
 import accord.threads.features.table as threads
 import accord.threads.features.text as thread_text
+import accord.workflows.simulate as simulate
 from accord.aspects.features import PhraseFeatures
 from accord.texts.words import WordAnalyser
 
+_FIRST = 20  # answers; a model of more is fitted once
 _KEPT: dict = {}
 
 
@@ -48,6 +52,27 @@ def remember():
     )
     weigh = PhraseFeatures.transform
     PhraseFeatures.transform = _by_key(weigh, lambda self, X: (self, tuple(X)))
+    simulate.task_of = _first_once(simulate.task_of)
+
+
+def _first_once(task_of):
+    """Tasks whose model of the first answers is fitted once."""
+
+    def remembered(kind):
+        task = task_of(kind)
+
+        def train(part, settings, progress):
+            answered = tuple(sorted(set(part.judgement_table.column("item_id").to_pylist())))
+            if len(answered) > _FIRST:
+                return task.train(part, settings, progress)
+            name = kind, repr(settings), answered
+            if name not in _KEPT:
+                _KEPT[name] = task.train(part, settings, progress)
+            return _KEPT[name]
+
+        return replace(task, train=train)
+
+    return remembered
 
 
 def forget():

@@ -121,6 +121,26 @@ def test_useless_links_do_no_harm():
     assert loss[0] < loss[1] + 0.03
 
 
+@pytest.mark.parametrize(("n_labels", "most"), [(2, 0.05), (3, 0.12)])
+def test_little_is_believed_where_nothing_can_be_learnt(n_labels, most):
+    # Words and links that know no label: twenty labels agree with some of them by chance.
+    gaps = []
+    for seed in range(6):
+        rng = np.random.default_rng([n_labels, seed])
+        codes, ids = rng.integers(0, n_labels, 300), np.arange(300).astype(str)
+        names, common = np.array([f"word{k}" for k in range(300)]), rng.dirichlet(np.full(300, 0.5))
+        texts = [" ".join(rng.choice(names, rng.integers(4, 20), p=common)) for _ in codes]
+        linked = rng.integers(0, 300, (600, 2))
+        linked = linked[linked[:, 0] != linked[:, 1]].astype(str)
+        known = np.where(np.arange(300) < 20, codes.astype(str), None)
+        links = Links(linked[:, 0], linked[:, 1])
+        model = CollectiveClassifier().fit(texts, known, links=links, ids=ids)
+        p = model.predict_proba(texts, links=links, ids=ids, known=known)[20:]
+        shares = (np.bincount(codes[:20], minlength=n_labels) + 2) / (20 + 2 * n_labels)
+        gaps.append(-np.log(p[np.arange(280), codes[20:]]).mean() + np.log(shares[codes[20:]]).mean())
+    assert np.mean(gaps) < most
+
+
 def test_a_few_labelled_texts_are_read_as_well_as_by_logistic_regression():
     # Most word pairs stand in one text only. They make all scores small, and without one of a dozen texts its label is
     # rarer; neither may keep the model from believing what the words say.
@@ -185,7 +205,8 @@ def test_links_count_less_in_pieces_of_a_graph_where_no_label_is_known():
         apart.predict_proba(texts, links=links, ids=ids, known=alone),
     )
     linked = np.isin(ids, np.concatenate([links.source, links.target])) & (np.arange(len(ids)) >= 60)
-    assert_allclose(joint[linked], local[linked], atol=1e-9)
+    drawn = apart.model_.among_known.drawn(np.log(local))
+    assert_allclose(joint[linked], np.exp(drawn[linked]), atol=1e-9)
     assert np.abs(joint[4:60] - local[4:60]).max() > 0.01
 
 

@@ -181,6 +181,21 @@ def test_an_explanation_adds_up_to_the_log_odds_of_the_label(n_sides):
     assert_allclose(effect["word"] + effect["neighbour_word"] + bias, effect["content"], atol=1e-9)
 
 
+def test_an_explanation_among_few_known_labels_adds_up():
+    X, y, links = debates()
+    known = np.full(len(y), None, dtype=object)
+    known[::9] = y[::9]
+    model = CollectiveClassifier(coupling=1.0, implicit=0).fit(X, known, links=links)
+    assert 0.0 < model.model_.among_known.trust < 1.0
+    row = 1
+    told = model.explain(X["item_id"][row], X, links=links, known=known)
+    log_p = np.log(model.predict_proba(X, links=links, known=known)[row])
+    label = list(model.classes_).index(told.attrs["label"])
+    effect = told.groupby("kind")["effect"].sum()
+    whole = log_p[label] - np.delete(log_p, label).mean()
+    assert_allclose(effect["content"] + effect.get("link", 0.0), whole, rtol=0.02)
+
+
 @pytest.mark.parametrize("make", [CollectiveClassifier, IterativeClassifier])
 def test_the_promises_of_an_estimator(make):
     X, y, links = debates(n_debates=6)

@@ -81,8 +81,9 @@ def test_ways_of_asking_differ_and_unknown_ones_are_refused():
         ask(None, whole, n=3, progress=quiet)
 
 
-@pytest.mark.parametrize("way", ["accuracy", "information"])
-@pytest.mark.parametrize("kind", ["links", "rationales"])
+@pytest.mark.parametrize(
+    ("kind", "way"), [("links", "accuracy"), ("rationales", "accuracy"), ("rationales", "information")]
+)
 def test_the_most_informative_are_among_the_least_certain(kind, way, monkeypatch):
     monkeypatch.setattr("accord.fitting.asking._LEAST_UNSURE", 1)
     monkeypatch.setattr("accord.fitting.asking._LEAST_WIDE", 1)
@@ -96,6 +97,17 @@ def test_the_most_informative_are_among_the_least_certain(kind, way, monkeypatch
     assert names != unsure[:10]
     usual, _ = informative_texts(task, model, project, found, 8)
     assert (usual == names) == (way == "information")
+
+
+def test_of_linked_texts_those_that_tell_most_are_asked_about_though_others_are_less_certain():
+    project, task = partly("links"), task_of("links")
+    model = task.train(project, {}, quiet)
+    found = askable(project)
+    names, gains = informative_texts(task, model, project, found, 8)
+    unsure, _ = informative_texts(task, model, project, found, 28, "uncertainty")
+    assert not set(names) <= set(unsure)
+    _, fewer = informative_texts(task, model, project, found, 8, open_=~found.given & np.isin(found.ids, unsure))
+    assert gains.sum() > fewer.sum()
 
 
 def test_where_all_other_labels_are_sure_the_least_sure_text_is_asked_about_and_why_says_so():

@@ -31,6 +31,7 @@ __all__ = [
     "fit_calibration",
     "fit_contents",
     "label_columns",
+    "label_shares",
     "mixing",
     "silent_content",
     "step_along",
@@ -132,6 +133,12 @@ def label_columns(scores: FloatArray) -> FloatArray:
     return scores if scores.ndim == 2 else np.column_stack([np.zeros(len(scores)), scores])
 
 
+def label_shares(codes: IntArray, n_labels: int, more: float = SHARE_TEXTS) -> FloatArray:
+    """Log shares of the labels, as if ``more`` texts of each had been seen besides, shape (n_labels,)."""
+    count = np.bincount(codes, minlength=n_labels) + more
+    return np.asarray(np.log(count / count.sum()))
+
+
 def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ridge: bool) -> Calibration:
     """Probabilities of labels from left-out scores.
 
@@ -142,8 +149,8 @@ def fit_calibration(scores: FloatArray, codes: IntArray, *, n_labels: int, is_ri
     if n_labels == 2 and not is_ridge:
         slope, offset = fit_platt(scores, codes)[:, 0]
         return Calibration(np.array([0.0, slope]), np.array([0.0, offset]))
-    columns, n = label_columns(scores), len(codes)
-    share = np.log((np.bincount(codes, minlength=n_labels) + SHARE_TEXTS) / (n + SHARE_TEXTS * n_labels))
+    columns = label_columns(scores)
+    share = label_shares(codes, n_labels)
     size = _size(scores) if is_ridge else max(float(np.std(columns - columns.mean(axis=1, keepdims=True))), 1e-12)
     columns = columns / size
     target = np.eye(n_labels)[codes]
@@ -190,21 +197,23 @@ class Content:
     # The same for each fold of labelled texts: of all texts by a model trained without the fold. Where texts stand
     # among labelled ones, the scores of a text's neighbours would tell its label if they came from a model that saw it.
     by_fold: tuple[FloatArray, ...] = ()
+    by_piece: tuple[FloatArray, ...] = ()  # the same for folds that keep pieces of the graph whole
 
     @property
     def log_p(self) -> FloatArray:
         """Log probabilities of the training texts, shape (n_texts, n_labels)."""
         return self.calibration.log_p(self.scores)
 
-    def held_out(self, codes: IntArray, folds: IntArray, *, known: bool) -> list[HeldOut]:
+    def held_out(self, codes: IntArray, folds: IntArray, *, known: bool, in_pieces: bool = False) -> list[HeldOut]:
         """Labelled texts fold by fold, with the labels of the others known or not."""
-        if not self.by_fold and not known:
+        scores = self.by_piece if in_pieces else self.by_fold
+        if not scores and not known:
             return [HeldOut(np.flatnonzero(codes >= 0), None, self.log_p)]
         return [
             HeldOut(
                 np.flatnonzero((codes >= 0) & (folds == fold)),
                 np.where(folds != fold, codes, -1) if known else None,
-                self.calibration.log_p(self.by_fold[fold]) if self.by_fold else self.log_p,
+                self.calibration.log_p(scores[fold]) if scores else self.log_p,
             )
             for fold in np.unique(folds[codes >= 0])
         ]
@@ -228,6 +237,7 @@ def fit_contents(
     n_labels: int,
     max_gram: int = 4000,
     folds: IntArray | None = None,
+    by_piece: IntArray | None = None,
     n_folds: int = 5,
     seed: int = 0,
 ) -> list[Content]:
@@ -248,6 +258,8 @@ def fit_contents(
         Most labelled texts for which left-out scores are exact; beyond, the model is fitted ``n_folds`` times more.
     folds : int array of shape (n_texts,), optional
         Also fit without each of these folds, 0 … ``n_folds`` − 1.
+    by_piece : int array of shape (n_texts,), optional
+        And without each of these.
     """
     rows = np.flatnonzero(codes >= 0)
     labelled = order[codes[order] >= 0]
@@ -310,7 +322,7 @@ def fit_contents(
             else None,
         )
 
-    def without(view: str, strength: float, product: FloatArray) -> Iterator[FloatArray]:
+    def without(view: str, strength: float, product: FloatArray, parted: IntArray) -> Iterator[FloatArray]:
         """Scores of all texts by models trained without each fold."""
         for fold in range(n_folds):
             kept = np.flatnonzero(parted != fold)
@@ -325,11 +337,13 @@ def fit_contents(
     found = []
     for view in views:
         inner = kernel(view, first)
-        strength = min(STRENGTHS, key=lambda each: attempt(tried, inner, each)[0])
+        attempts = {each: attempt(tried, inner, each) for each in STRENGTHS}
+        strength = min(STRENGTHS, key=lambda each: attempts[each][0])
         product = kernel(view, last) if whole else np.empty((0, 0))
-        by_fold = tuple(without(view, strength, product)) if folds is not None or not whole else ()
+        by_fold = tuple(without(view, strength, product, parted)) if folds is not None or not whole else ()
         if whole:
-            _, calibration, weights, left = attempt(rows, product, strength)
+            tried_all = len(tried) == len(rows)
+            _, calibration, weights, left = attempts[strength] if tried_all else attempt(rows, product, strength)
             model = from_dual(view, rows, weights)
         else:
             model = _primal(X, mix, rows, codes, view, strength, n_labels, centre)
@@ -337,7 +351,8 @@ def fit_contents(
             calibration = fit_calibration(left, codes[rows], n_labels=n_labels, is_ridge=True)
         scores = model.scores(X, mix)
         scores[rows] = left
-        found.append(Content(view, model, calibration, scores, by_fold if folds is not None else ()))
+        in_pieces = () if by_piece is None else tuple(without(view, strength, product, by_piece[rows]))
+        found.append(Content(view, model, calibration, scores, by_fold if folds is not None else (), in_pieces))
     return found
 
 

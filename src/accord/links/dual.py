@@ -18,7 +18,7 @@ from accord.engines.blocks import BlockBeliefs, block_beliefs
 from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import sigmoid, spread
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
-from accord.links.content import Calibration, HeldOut
+from accord.links.content import Calibration, HeldOut, label_shares
 from accord.links.linked_graph import linked_beliefs, same_label_gains
 from accord.typing import BoolArray, FloatArray, IntArray
 
@@ -27,6 +27,7 @@ __all__ = [
     "Coupling",
     "DualModel",
     "Evidence",
+    "Pulled",
     "fit_agreement",
     "fit_apart",
     "fit_coupling",
@@ -58,6 +59,13 @@ MOST_FEW, FEW_PULLS, ONE_ERROR = 20, (0.03, 0.05, 0.1, 0.15), 0.84
 # So many links of the given agreement count beside those that the block model sees, and such a share of all links where
 # the content reads the words of neighbours: beliefs of neighbours then agree by their words already.
 BLOCK_PAIRS, MIXED_SHARE = 10.0, 0.3
+# The gain of held-out texts over the shares of the labels, in nats of all of them together: so much is taken for
+# granted, and where this and the gain together are no more than the doubt, half of the certainty is left. The doubt is
+# so large from so many texts on; with fewer, whose gain says little, it falls with the square of their number. A model
+# never loses all certainty.
+GRANTED, DOUBT, DOUBTED_TEXTS, LEAST_GAIN = 2.0, 2.0, 20.0, 0.1
+# So many texts of each label count as seen in the shares that the result is drawn to.
+DRAWN_TEXTS = 5.0
 # Most messages (ends of links times labels) of the block model; beyond, it is not tried.
 MOST_MESSAGES = 40_000_000
 
@@ -139,6 +147,15 @@ class Coupling:
     content_loss: float = np.nan  # the same with content alone
     rank: float = np.nan  # total loss with penalties, by which couplings are compared
     apart: FloatArray | None = None  # (3,) in pieces of the graph without a known label, where training had such
+    trust: float = 1.0  # what the result counts beside the shares of the labels
+    shares: FloatArray | None = None  # (n_labels,) log shares of the labels in training
+
+    def drawn(self, log_p: FloatArray) -> FloatArray:
+        """Log probabilities drawn to the shares of the labels, shape (n_texts, n_labels)."""
+        if self.shares is None:
+            return log_p
+        logits = self.trust * log_p + (1.0 - self.trust) * self.shares
+        return np.asarray(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
 
     def weights(self, evidence: Sequence[Evidence], known: IntArray | None, n_texts: int) -> FloatArray:
         """Fusion weights of each text, shape (n_texts, 3)."""
@@ -149,6 +166,8 @@ class Coupling:
 
 
 RAW = np.array([1.0, 1.0, 0.0])  # the beliefs as they are
+# What links add in held-out texts, by the scales of the links and whether the block model pulls.
+Pulled = dict[tuple[tuple[float, ...], bool], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +245,7 @@ class DualModel:
         coupling = self.coupling(known)
         pull = self.pull(log_p, evidence, known, coupling, warn=warn)
         weights = coupling.weights(evidence, known, len(log_p))
-        found = np.exp(fuse(weights, log_p, pull, degrees(evidence, len(log_p))))
+        found = np.exp(coupling.drawn(fuse(weights, log_p, pull, degrees(evidence, len(log_p)))))
         if known is not None:
             found[known >= 0] = np.eye(log_p.shape[1])[known[known >= 0]]
         return found
@@ -299,6 +318,8 @@ def fit_coupling(
     blocks: bool = False,
     recalibrate: bool = True,
     units: IntArray | None = None,
+    doubted: bool = False,
+    pulled: Pulled | None = None,
 ) -> Coupling:
     """The scales of links, and the fusion weights, with which held-out training texts have the lowest log loss.
 
@@ -320,6 +341,10 @@ def fit_coupling(
     units : int array of shape (n_texts,), optional
         The group of each text, where whole groups are new. With few groups links count only as far as each of them
         shows.
+    doubted : bool
+        Draw the result to the shares of the labels where held-out texts do not show that there was something to learn.
+    pulled : dict, optional
+        Pulls of these held-out texts by this model that are known already; those found here are added.
     """
     asked = np.concatenate([part.rows for part in held_out])
     truth, degree = codes[asked], degrees(evidence, len(codes))[asked]
@@ -332,10 +357,7 @@ def fit_coupling(
     best: Coupling | None = None
     content_loss = -float(np.mean(log_p[np.arange(len(truth)), truth]))
     for coupling in tried:
-        pulls = [
-            model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
-        ]
-        parts = log_p, np.concatenate(pulls), degree
+        parts = log_p, _pulls(model, held_out, evidence, coupling, pulled), degree
         if few and place is not None:
             fusion, total = _cautious_fusion(*parts, truth, place)
         else:
@@ -346,17 +368,35 @@ def fit_coupling(
         if best is None or rank < best.rank:
             best = replace(coupling, fusion=fusion, loss=loss, content_loss=content_loss, rank=rank)
     assert best is not None  # there is at least one choice
-    return best
+    return _trusted(best, truth, codes, log_p.shape[1]) if recalibrate and doubted else best
+
+
+def _trusted(coupling: Coupling, truth: IntArray, codes: IntArray, n_labels: int) -> Coupling:
+    """The coupling, which counts only as far as held-out texts show that there was something to learn.
+
+    What is chosen on a dozen texts fits them by chance: where neither words nor links say anything, the best of all
+    choices still seems to. So the result counts g / (g + c) beside the shares of the labels, where g is by how much the
+    log loss of all held-out texts together is lower than that of the shares, and c the doubt.
+    """
+    shares = label_shares(codes[codes >= 0], n_labels, DRAWN_TEXTS)
+    gain = -float(shares[truth].sum()) - coupling.loss * len(truth) + GRANTED
+    gain, doubt = max(gain, LEAST_GAIN), DOUBT * min(len(truth) / DOUBTED_TEXTS, 1.0) ** 2
+    return replace(coupling, trust=gain / (gain + doubt), shares=shares)
 
 
 def fit_apart(
-    model: DualModel, coupling: Coupling, held_out: Sequence[HeldOut], codes: IntArray, evidence: Sequence[Evidence]
+    model: DualModel,
+    coupling: Coupling,
+    held_out: Sequence[HeldOut],
+    codes: IntArray,
+    evidence: Sequence[Evidence],
+    pulled: Pulled | None = None,
 ) -> tuple[FloatArray, float]:
     """Fusion weights of texts in pieces of the graph without a known label, and the total loss with its penalty.
 
     Parameters
     ----------
-    model, codes, evidence
+    model, codes, evidence, pulled
         As in :func:`fit_coupling`.
     coupling : Coupling
         What pulls.
@@ -365,11 +405,25 @@ def fit_apart(
     """
     asked = np.concatenate([part.rows for part in held_out])
     log_p = np.concatenate([part.log_p[part.rows] for part in held_out])
-    pull = [
-        model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4)[part.rows] for part in held_out
-    ]
+    pull = _pulls(model, held_out, evidence, coupling, pulled)
     degree = degrees(evidence, len(codes))[asked]
-    return fit_fusion(log_p, np.concatenate(pull), degree, codes[asked], APART_PRIOR if coupling.blocks else PRIOR)
+    return fit_fusion(log_p, pull, degree, codes[asked], APART_PRIOR if coupling.blocks else PRIOR)
+
+
+def _pulls(
+    model: DualModel,
+    held_out: Sequence[HeldOut],
+    evidence: Sequence[Evidence],
+    coupling: Coupling,
+    pulled: Pulled | None,
+) -> FloatArray:
+    """What links add in held-out texts, computed once for each coupling."""
+    kept = {} if pulled is None else pulled
+    key = coupling.scales, coupling.blocks
+    if key not in kept:
+        each = (model.pull(part.log_p, evidence, part.known, coupling, warn=False, tol=1e-4) for part in held_out)
+        kept[key] = np.concatenate([pull[part.rows] for pull, part in zip(each, held_out, strict=True)])
+    return kept[key]
 
 
 def fits_blocks(evidence: Sequence[Evidence], n_labels: int) -> bool:

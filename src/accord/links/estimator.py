@@ -31,6 +31,7 @@ from accord.links.dual import (
     Coupling,
     DualModel,
     Evidence,
+    Pulled,
     degrees,
     fit_agreement,
     fit_apart,
@@ -332,9 +333,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         # What the links pull with: the beliefs of the inference, before they are fused.
         beliefs = np.exp(fuse(RAW, log_p, pull, degree))
         fusion = coupling.weights(evidence, given, texts.n_texts)
-        label = int(fuse(fusion, log_p, pull, degree)[row].argmax())
+        label = int(coupling.drawn(fuse(fusion, log_p, pull, degree))[row].argmax())
+        fusion = coupling.trust * fusion
         share, name = pull_share(fusion, degree)[row], str(self.classes_[label])
-        reasons = [(f"all words: {name}", fusion[row, 0] * _lead(log_p[row], label), "content")]
+        told = fusion[row, 0] * _lead(log_p[row], label)
+        if coupling.shares is not None:
+            told += (1.0 - coupling.trust) * _lead(coupling.shares, label)
+        reasons = [(f"all words: {name}", told, "content")]
         reasons += self._words(texts, features, row, label, n_words, float(fusion[row, 0]))
         gains = self.model_.pulls(log_p, evidence, given, coupling)
         for kind, part, gain in zip(("link", "similar"), evidence, gains, strict=False):
@@ -377,7 +382,15 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         folds = np.empty(texts.n_texts, dtype=np.int64)
         folds[order[codes[order] >= 0]] = np.arange(int((codes >= 0).sum())) % self.n_folds
         folds[codes < 0] = -1
-        contents = self._contents(texts, features, codes, groups, order, folds if among else None)
+        lacking, by_piece, whole_pieces = 0.0, None, False
+        if among and self.recalibrate and self.inference not in CUTS:
+            # Links, whatever speaks for their agreement.
+            drawn = Evidence(texts.pairs.ends, link_scores[:, None], self._weights(texts))
+            lacking = unreached(drawn, codes).sum() / max(np.sum(codes < 0), 1)
+            whole_pieces = lacking >= LEAST_APART
+            if whole_pieces:
+                by_piece = _piece_folds(pieces(drawn, texts.n_texts), codes, order, self.n_folds)
+        contents = self._contents(texts, features, codes, groups, order, folds if among else None, by_piece)
         if self.inference in CUTS:
             self._keep(contents[0])
             self._fit_cut(self._signed(contents[0].scores), codes, texts, link_scores)
@@ -393,31 +406,26 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         settings: dict[str, Any] = {"recalibrate": self.recalibrate, "blocks": blocks}
         # While the content is chosen, one coupling stands for the others.
         first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
-        lacking = unreached(evidence[0], codes).sum() / max(np.sum(codes < 0), 1) if among and self.recalibrate else 0.0
-        whole_pieces = lacking >= LEAST_APART
-        by_piece = (
-            _piece_folds(pieces(evidence[0], texts.n_texts), codes, order, self.n_folds) if whole_pieces else None
-        )
-        others = contents if by_piece is None else self._contents(texts, features, codes, groups, order, by_piece)
-        best: tuple[float, Content, DualModel] | None = None
-        for place, content in enumerate(contents):
+        best: tuple[float, Content, DualModel, Pulled, Pulled] | None = None
+        for content in contents:
             mixed = VIEWS.get(content.view, VIEWS["own"])[1]
             model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
+            pulled: Pulled = {}
+            pulled_away: Pulled = {}
             rank = 0.0
             if len(contents) > 1:
-                found = fit_coupling(
-                    model, content.held_out(codes, folds, known=among), codes, evidence, scales=first, **settings
-                )
+                asked = content.held_out(codes, folds, known=among)
+                found = fit_coupling(model, asked, codes, evidence, scales=first, pulled=pulled, **settings)
                 price = PRICE + (0.0 if among else VIEW_PRICE * float(np.sum(codes >= 0)))
                 rank = found.rank
                 if by_piece is not None:
-                    away = others[place].held_out(codes, by_piece, known=True)
-                    rank += lacking * (fit_apart(model, found, away, codes, evidence)[1] - rank)
+                    away = content.held_out(codes, by_piece, known=True, in_pieces=True)
+                    rank += lacking * (fit_apart(model, found, away, codes, evidence, pulled_away)[1] - rank)
                 rank += price * (content.view != ("both" if among else "own"))
             if best is None or rank < best[0]:
-                best = rank, content, model
+                best = rank, content, model, pulled if among else {}, pulled_away
         assert best is not None  # there is at least one content
-        _, content, model = best
+        _, content, model, pulled, pulled_away = best
         if self.training == "joint":
             calibration, agreements = train_jointly(
                 content.scores, codes, evidence, content.calibration, agreements,
@@ -425,6 +433,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             )  # fmt: skip
             content = replace(content, calibration=calibration)
             model = replace(model, calibration=calibration, agreements=agreements)
+            pulled, pulled_away = {}, {}
         self._keep(content)
         new, around = content.held_out(codes, folds, known=False), evidence
         free: dict[str, Any] = {"scales": scales, "blocks": False}
@@ -434,13 +443,11 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             if blocks and not whole and fits_blocks(evidence, n_labels):
                 # Mean field, chosen where half of the links are cut, floods a graph that has all of its links.
                 free = {"scales": [scales[0][:1], *scales[1:]], "blocks": True}
-        known = fit_coupling(
-            model, content.held_out(codes, folds, known=True), codes, evidence, scales=scales, **settings
-        )
+        asked = content.held_out(codes, folds, known=True)
+        known = fit_coupling(model, asked, codes, evidence, scales=scales, doubted=True, pulled=pulled, **settings)
         if by_piece is not None:
-            [other] = [each for each in others if each.view == content.view]
-            away = other.held_out(codes, by_piece, known=True)
-            known = replace(known, apart=fit_apart(model, known, away, codes, evidence)[0])
+            away = content.held_out(codes, by_piece, known=True, in_pieces=True)
+            known = replace(known, apart=fit_apart(model, known, away, codes, evidence, pulled_away)[0])
         elif whole_pieces:
             known = replace(known, apart=np.array([1.0, 0.0, 0.0]))
         self.model_: Any = replace(
@@ -487,6 +494,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         groups: AnyArray,
         order: IntArray,
         folds: IntArray | None,
+        by_piece: IntArray | None,
     ) -> list[Content]:
         """The ways to read the words that are to be compared."""
         n_labels, labelled = len(self.classes_), codes >= 0
@@ -497,14 +505,18 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             calibration = fit_calibration(left, codes[labelled], n_labels=n_labels, is_ridge=False)
             scores = label_scores(model, features)
             scores[labelled] = left
-            by_fold = () if folds is None else tuple(self._without(features, codes, folds, self.n_folds))
-            return [Content("own", model, calibration, scores, by_fold)]
+            by_fold, in_pieces = (
+                () if parted is None else tuple(self._without(features, codes, parted, self.n_folds))
+                for parted in (folds, by_piece)
+            )
+            return [Content("own", model, calibration, scores, by_fold, in_pieces)]
         views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
         views = ["own"] if self.inference in CUTS and self.neighbour_words == "auto" else views
         mix = self._mix(texts, features) if views != ["own"] else None
         return fit_contents(
             features, mix, codes, groups, order,
-            views=views, n_labels=n_labels, folds=folds, n_folds=self.n_folds, seed=self.random_state,
+            views=views, n_labels=n_labels, folds=folds, by_piece=by_piece, n_folds=self.n_folds,
+            seed=self.random_state,
         )  # fmt: skip
 
     def _as_new(

@@ -29,6 +29,7 @@ __all__ = ["STRATEGIES", "Askable", "ask", "ask_texts", "askable", "informative_
 # How texts are chosen; of pairs and of highlights the rooms have ways of their own.
 STRATEGIES = ("information", "accuracy", "uncertainty", "coverage", "random")
 _DEFAULTS = {"aspects": "uncertainty"}  # where information was not shown to help: see docs/asking.md
+_AMONG_ALL = ("links",)  # where any text may be the most informative one, not the least certain ones alone
 _FLOOR = 0.15  # share of random questions among those that are chosen by what the model knows
 _GIVEN = 200  # answered texts whose words are compared with those that are looked at
 _PAIRS = ("bald", "uncertainty", "transfer")
@@ -273,7 +274,10 @@ def informative_texts(
         return found.ids[rows[order]].tolist(), beliefs.uncertainty[order]
     unsure = np.zeros(rows.size, dtype=bool)
     margin = beliefs.margin if strategy == "accuracy" else None
-    unsure[free[least_certain(beliefs.uncertainty[free], wanted, wide=margin is not None)]] = True
+    if strategy == "information" and project.kind in _AMONG_ALL:
+        unsure[free] = True  # few links lead to the least certain ones, whose answers tell little about others
+    else:
+        unsure[free[least_certain(beliefs.uncertainty[free], wanted, wide=margin is not None)]] = True
     others = np.setdiff1d(np.flatnonzero(found.given), rows)  # what was answered elsewhere is known too
     if others.size > _GIVEN:
         others = np.sort(rng.choice(others, _GIVEN, replace=False))

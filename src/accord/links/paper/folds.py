@@ -3,8 +3,9 @@
 Each is trained on the training debates and asked about the others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
 from accord.links.baselines import ConfidenceWeightedClassifier
+from accord.links.content import Content
 from accord.links.cut import CUTS
 from accord.links.estimator import CollectiveClassifier
 from accord.links.features.stance import window_words
+from accord.links.features.words import LinkedTexts
 from accord.links.iterative import IterativeClassifier
 from accord.links.paper.conditions import TOKENS, Condition
-from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray
+from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
 __all__ = ["Outcome", "Outcomes", "Remembered", "beyond", "default_row", "paper_recipe", "recipe_rows"]
 
@@ -39,7 +42,7 @@ class Outcome:
 
 Outcomes = dict[str, Outcome]
 
-_fits: dict[tuple[str, bytes, bytes], Any] = {}
+_fits: dict[tuple[Any, ...], Any] = {}
 
 
 class Remembered(ClassifierMixin, BaseEstimator):
@@ -138,6 +141,45 @@ def _iterative(kind: str, training: str, seed: int, scale: float | None = None) 
     )
 
 
+class SharedClassifier(CollectiveClassifier):
+    """The exported classifier, which takes what another row of the tables has fitted on the same rows of this fold.
+
+    Rows that read the same features share the content classifier and the link classifier; all else is their own.
+    """
+
+    def _contents(self, *given: Any) -> list[Content]:
+        texts, features, *rest = given
+        links = *_bytes(texts.pairs.ends), *_bytes(self._weights(texts))
+        key = repr(self.content), self.neighbour_words, *links, *_matrix(features), *_bytes(*rest)
+        return _once(key, lambda: super(SharedClassifier, self)._contents(*given))
+
+    def _fit_link(self, texts: LinkedTexts, codes: IntArray, groups: AnyArray) -> FloatArray:
+        key = repr(self.link), *_bytes(texts.pairs.ends, codes, np.asarray(groups, dtype=str), texts.order)
+
+        def fit() -> tuple[Any, Any, FloatArray]:
+            scores = super(SharedClassifier, self)._fit_link(texts, codes, groups)
+            return self.link_, self.link_vectoriser_, scores
+
+        self.link_, self.link_vectoriser_, scores = _once(key, fit)
+        return np.array(scores)
+
+
+def _once(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    """What was computed for the key in this fold, or is now."""
+    if key not in _fits:
+        _fits[key] = compute()
+    return _fits[key]
+
+
+def _bytes(*arrays: AnyArray | None) -> tuple[bytes, ...]:
+    told = (each.astype(str) if each is not None and each.dtype == object else each for each in arrays)
+    return tuple(b"" if each is None else blake2b(each.tobytes(), digest_size=16).digest() for each in told)
+
+
+def _matrix(features: sp.csr_matrix) -> tuple[bytes, ...]:
+    return _bytes(features.data, features.indices, features.indptr)
+
+
 def default_row(**settings: Any) -> CollectiveClassifier:
     """The default classifier, with the tokens of the corpus in its windows."""
     return CollectiveClassifier(link_vectoriser=window_words(token_pattern=TOKENS), **settings)
@@ -155,10 +197,12 @@ def beyond(condition: Condition, train: IntArray, test: IntArray, seed: int) -> 
         "joint_likelihood": (condition.stance, {"training": "joint", "objective": "likelihood", **own}),
         "best": (condition.stance, {"random_state": seed}),
     }
+    _fits.clear()
     outcomes: Outcomes = {}
     truth = condition.labels[test]
     for name, (features, settings) in rows.items():
-        model = default_row(**settings).fit(y=condition.labels[train], **condition.rows(features, train))
+        model = SharedClassifier(link_vectoriser=window_words(token_pattern=TOKENS), **settings)
+        model.fit(y=condition.labels[train], **condition.rows(features, train))
         asked = condition.rows(features, test)
         if name in ("links_words", "links_stance"):
             outcomes[name.replace("links", "content")] = _beliefs(model, model.content_proba(**asked), truth)
