@@ -10,6 +10,7 @@ import pytest
 
 from accord.cli.main import main
 from accord.data.project import Project
+from accord.workflows.import_ import import_files
 
 FOLDER = Path(__file__).parent / "people"
 with (FOLDER / "expected.csv").open(encoding="utf-8", newline="") as file:
@@ -289,3 +290,27 @@ def test_what_stands_above_the_names_and_beside_the_tables_is_said(tmp_path, cap
     (tmp_path / "p").rename(tmp_path / "first")
     _, said = frames_of(tmp_path, capsys, "reviews_months.zip")
     assert "what is no table is not read: README.txt" in said
+
+
+def test_stars_beside_a_slider_stay_stars(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("survey.csv").write_text(
+        "text,food,service,overall\nWarm soup and bread.,5,4,80\nCold soup again.,1,2,12\nA long wait.,4,1,55\n",
+        encoding="utf-8",
+    )
+    unused = [look for look in import_files(["survey.csv"], None).looks if not look.use]
+    assert [(look.column, look.why) for look in unused] == [
+        ("overall", "it may be a slider: choose with --map, as score, and add --scale 0..100")
+    ]
+    options = ["--map", "overall=score", "--scale", "0..100"]
+    assert main(["import", "survey.csv", *options, "--out", "p"]) == 0
+    judged = Project.load("p").frames()["judgements"]
+    found = judged.pivot(index="item_id", columns="aspect", values="value").astype(float)
+    assert sorted(zip(found["food"], found["service"], strict=True)) == [(1.0, 2.0), (4.0, 1.0), (5.0, 4.0)]
+    assert sorted(found["overall"].round(2)) == [1.48, 3.2, 4.2]
+    assert "the slider is overall; food, service hold whole numbers from 1 to at most 5" in capsys.readouterr().out
+    # Named, they are sliders too, all of whose places are low.
+    options[1] = "overall=score,food=score,service=score"
+    assert main(["import", "survey.csv", *options, "--out", "q"]) == 0
+    named = Project.load("q").frames()["judgements"]
+    assert named[named["aspect"] == "food"]["value"].astype(float).max() < 1.3

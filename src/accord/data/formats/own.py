@@ -47,6 +47,11 @@ class Rules:
     labels: tuple[str, ...] = ()  # empty: any label
     given: bool = False  # whether a person said how many ranks there are
     scale: tuple[float, float] | None = None  # the ends of a slider, which are read as the lowest and highest rank
+    unscaled: frozenset[str] = frozenset()  # columns of scores that are ranks already, beside those of sliders
+
+    def scale_of(self, column: str) -> tuple[float, float] | None:
+        """The ends of the slider that a column holds the places of; ``None`` if it holds ranks."""
+        return None if column in self.unscaled else self.scale
 
 
 @dataclass
@@ -133,7 +138,7 @@ class Reading:
             self._check_labels(block, "label", block.is_valid("label"))
         for name, column in scored.items():
             given = block.good & column.is_valid().to_numpy(zero_copy_only=False)
-            self.check_scores(block, column, given, said=block.raw(name))
+            self.check_scores(block, column, given, said=block.raw(name), name=name)
         self._check_questions(block, ids)
         fresh = self._new_ids(block, ids)
         questions = self._questions(block)
@@ -313,7 +318,7 @@ class Reading:
         n_ranks, matched = self.rules.n_ranks, block.matched
         if name in matched.profiles and matched.profiles[name].is_percent:
             self.assumed[f"percentages are read as scores: 0 % is 1 and 100 % is {n_ranks}"] = 1
-        scale = self.rules.scale
+        scale = self.rules.scale_of(name)
         if scale is not None:
             low, high = scale
             self.assumed[
@@ -330,15 +335,15 @@ class Reading:
         columns = {name: block.decoded(name) for name in ("item_id", "text")}
         self._keep_items(with_schema(columns, ITEMS).filter(pa.array(fresh)), None)
 
-    def check_scores(self, block: Block, column: pa.Array, given: BoolArray, *, said: pa.Array) -> None:
-        """Refuse rows whose score is no rank; ``said`` are the scores as they stand in the file."""
+    def check_scores(self, block: Block, column: pa.Array, given: BoolArray, *, said: pa.Array, name: str = "") -> None:
+        """Refuse rows whose score is no rank; ``said`` are the scores as they stand in the file's column ``name``."""
         values = numbers(column)
         if self.kind == "pairs":
             wrong = given & ~np.isfinite(values)
             cell = lambda row: repr(column[row].as_py())  # noqa: E731
             block.refuse(wrong, "a score beside votes must be a finite number", cell, "Correct it or drop the row.")
             return
-        highest, scale = self.rules.n_ranks, self.rules.scale
+        highest, scale = self.rules.n_ranks, self.rules.scale_of(name)
         wrong = given & ~((values >= 1) & (values <= highest))
         between = int((given & ~wrong & (values != np.floor(values))).sum())
         if between and scale is None:

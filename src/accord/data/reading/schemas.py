@@ -21,7 +21,7 @@ from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["Look", "Matched", "check_uses", "compared_columns", "match", "parse_uses"]
+__all__ = ["CHOSEN", "Look", "Matched", "check_uses", "compared_columns", "match", "parse_uses"]
 
 _LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
 _FIRST = (
@@ -34,6 +34,7 @@ _SCORE_NAME = re.compile(
 )
 
 
+CHOSEN = "chosen with --map"  # why a column is taken so that somebody named
 _JOINED_NAME = re.compile(r"\('[^']*', '([^']+)'\)")
 
 
@@ -211,7 +212,7 @@ def _as_role(
     """The file in a role, if it has the columns of the role."""
     columns: dict[str, str] = {}
     scores: dict[str, str] = {}
-    reasons = dict.fromkeys(uses, "chosen with --map")
+    reasons = dict.fromkeys(uses, CHOSEN)
     taken = set(uses)
     for theirs, use in uses.items():
         base, _, name = use.partition(":")
@@ -380,6 +381,9 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
     for name in shares:
         reasons[name] = "percentages; as a score, 0 % is the lowest rank and 100 % the highest: choose with --map"
+    for name in open_:
+        if _may_be_slider(name, found.profiles[name]):
+            reasons[name] = "it may be a slider: choose with --map, as score, and add --scale 0..100"
     if marked:
         scores.update(marked)
     elif kind == "aspects" or (kind is None and (named or "label" not in columns) and not found.scores):
@@ -406,6 +410,12 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     return replace(
         found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons, from_zero=zero
     )
+
+
+def _may_be_slider(name: str, profile: Profile) -> bool:
+    """Whether a column is called as scores are and holds numbers from 0 to 100 that are too many to be ranks."""
+    within = bool(profile.scores) and profile.scores[0] >= 0 and 10 < profile.scores[-1] <= 100
+    return within and RATING.search(plain_name(name)) is not None and not NO_JUDGEMENT.search(plain_name(name))
 
 
 def _from_zero(found: Matched, names: Sequence[str]) -> list[str]:
