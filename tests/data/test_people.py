@@ -314,3 +314,24 @@ def test_stars_beside_a_slider_stay_stars(tmp_path, monkeypatch, capsys):
     assert main(["import", "survey.csv", *options, "--out", "q"]) == 0
     named = Project.load("q").frames()["judgements"]
     assert named[named["aspect"] == "food"]["value"].astype(float).max() < 1.3
+
+
+def test_the_cure_for_a_repeated_id_works_where_it_names_a_thread(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"r{i},Comment number {i} of all.,{'yes' if i % 2 else 'no'}" for i in range(9)]
+    Path("notes.csv").write_text("\n".join(["uid,text,label", *rows, "r3,Another comment of r3.,no"]), encoding="utf-8")
+    assert main(["import", "notes.csv", "--out", "p"]) == 2
+    cure = shlex.split(capsys.readouterr().err.partition(" add ")[2].rstrip(".\n"))
+    assert cure == ["--map", "uid=group"]
+    assert main(["import", "notes.csv", *cure, "--out", "p"]) == 0
+    assert Project.load("p").kind == "threads"
+
+
+def test_texts_that_differ_in_spaces_at_their_ends_alone_are_one_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = ["text,label", "Good stuff here,pos", '"Good stuff here ",pos', "Bad things,neg", " Bad things,pos"]
+    Path("notes.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert main(["import", "notes.csv", "--out", "p"]) == 0
+    project = Project.load("p")
+    assert (project.counts["items"], len(project.frames()["judgements"])) == (2, 4)
+    assert "rows that repeat a text add their judgements to it (2)" in capsys.readouterr().out

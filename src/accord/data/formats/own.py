@@ -4,6 +4,7 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -190,7 +191,7 @@ class Reading:
             if name is None or not block.good[row]:
                 continue
             if name in self.places:
-                repeated[row] = self.kind is None or self.texts.get(name) != (texts[row] or "")
+                repeated[row] = self.kind is None or self.texts.get(name, "").strip() != (texts[row] or "").strip()
                 fresh[row] = False
             else:
                 self.places[name] = len(self.places)
@@ -198,7 +199,11 @@ class Reading:
         again = int((~fresh & ~repeated & block.good).sum())
         if again:
             self.assumed["rows that repeat a text add their judgements to it"] += again
-        block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
+        cure = "Rename one or drop it."
+        if self.kind is not None and repeated.any():
+            theirs = shlex.quote(f"{block.name_of('item_id')}=group")
+            cure += f" If it is no id of the text but of what the text belongs to, add --map {theirs}."
+        block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", cure)
         return fresh
 
     def _check_questions(self, block: Block, ids: Sequence[str | None]) -> None:

@@ -175,6 +175,11 @@ class Profile:
         few = 2 <= self.n_distinct <= min(_FEW, self.n // 2)
         return few and self.length <= _LONG_LABEL and not self.scores and not (self.is_percent or self.is_date)
 
+    @property
+    def is_switch(self) -> bool:
+        """Whether it holds 0 and 1 alone, which stand for no and yes."""
+        return self.scores == (0.0, 1.0) and self.n >= 4
+
 
 def profiles_of(source: Source) -> dict[str, Profile]:
     """A profile of each column."""

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.reading.names import (
+    CONTAINERS,
     NO_JUDGEMENT,
     NO_SCORE,
+    NO_SWITCH,
     NUMBERED,
+    NUMBERS_ROWS,
     RATING,
     SIDES,
     TITLES,
@@ -35,6 +38,7 @@ _SCORE_NAME = re.compile(
 
 
 CHOSEN = "chosen with --map"  # why a column is taken so that somebody named
+_SHARED = 0.8  # different values a row, at most, of a column that several rows share
 _JOINED_NAME = re.compile(r"\('[^']*', '([^']+)'\)")
 
 
@@ -340,7 +344,18 @@ def _less_plain(
             taken.add(theirs)
             reasons[theirs] = why
 
+    def shared(name: str) -> bool:
+        return 1 < profiles[name].n_distinct <= _SHARED * profiles[name].n and not profiles[name].is_text
+
+    if kind != "pairs":
+        held = columns.get("item_id", "")
+        if plain_name(held) in CONTAINERS and held not in reasons and shared(held) and _of_several(columns, profiles):
+            taken.discard(columns.pop("item_id"))
+        take("group_id", CONTAINERS, "several texts share one", shared)
     take("item_id", NUMBERED, "every row has another", lambda name: profiles[name].is_unique)
+    if "annotator_id" not in columns:  # else a row is an answer, and its number that of the answer
+        numbered = [name for name in known if NUMBERS_ROWS.fullmatch(name)]
+        take("item_id", numbered[:1], "every row has another", lambda name: profiles[name].is_unique)
     one_row_a_text = profiles[columns["item_id"]].is_unique if "item_id" in columns else "group_id" in columns
     if plain_name(columns.get("annotator_id", "")) in USERS and one_row_a_text:
         taken.discard(columns.pop("annotator_id"))
@@ -354,6 +369,12 @@ def _less_plain(
             return len(titles) == len({group for group, _ in titles}) and ids.isdisjoint(groups)
 
         take("question", TITLES, "every thread has one", asked)
+
+
+def _of_several(columns: Mapping[str, str], profiles: Mapping[str, Profile]) -> bool:
+    """Whether rows with the same id have different texts."""
+    ids, texts = (profiles[columns[name]].first for name in ("item_id", "text"))
+    return len(set(zip(ids, texts, strict=True))) > len(set(ids))
 
 
 def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matched:
@@ -377,6 +398,9 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     from_zero = _from_zero(found, open_) if not named else []
     rated = [name for name in open_ if name in {*rated, *from_zero}]
     labelled = [name for name in open_ if found.profiles[name].is_label and not NO_JUDGEMENT.search(plain_name(name))]
+    if not labelled:
+        switches = [name for name in open_ if found.profiles[name].is_switch and not NO_SWITCH.search(plain_name(name))]
+        labelled = [name for name in switches if not NO_JUDGEMENT.search(plain_name(name))]
     shares = [name for name in open_ if found.profiles[name].is_percent and not NO_JUDGEMENT.search(plain_name(name))]
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
     for name in shares:
