@@ -1,5 +1,6 @@
 """Read people's files into a project: tables and other tools' exports, streaming, checked, all or nothing."""
 
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -29,6 +30,11 @@ from accord.workflows.plain_tables import matched_tables, suggested_use, with_sc
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 _ANNOTATORS = "annotators.parquet"
+# How language models are called; Claude without more is a person's name too.
+_PROGRAM = re.compile(
+    r"(?<![a-z])(?:(?:chat)?gpt|llama|gemini|gemma|mi[sx]tral|qwen|deepseek|llm"
+    r"|claude[ _-]?(?:\d|opus|sonnet|haiku|instant))"
+)
 _JUDGEMENTS = ("pair", "label", "score", "span", "rank")
 TABLES = "tables"  # the name of the format of plain tables
 
@@ -100,6 +106,8 @@ def import_files(
             )
             if who is not None:
                 imported = _with_annotators(imported, *who)
+            elif not imported.counts.get("judges"):
+                imported = replace(imported, assumed={**imported.assumed, **_like_programs(imported.annotators)})
         except InputError as error:
             raise type(error)(opened.renamed(str(error))) from None
     return replace(
@@ -123,6 +131,20 @@ def _who(opened: Opened, annotators: str | Path | None) -> tuple[Path, pa.Table]
     if not opened.paths:
         raise InputError("an import needs a file of texts or judgements beside the annotators.")
     return files[0], read_annotators(files[0])
+
+
+def _like_programs(names: Iterable[str]) -> dict[str, int]:
+    """What is said of annotators who are called as language models are, and count as people."""
+    found = sorted(name for name in names if _PROGRAM.search(name.casefold()))
+    if not found:
+        return {}
+    some = ", ".join(map(repr, found[:3])) + (" …" if len(found) > 3 else "")
+    one = len(found) == 1
+    said = (
+        f"{some} {'counts' if one else 'count'} as people do; if {'it is a program' if one else 'they are programs'}, "
+        f"say so with --annotators FILE, a table of annotator_id,kind with a row such as {found[0]},judge"
+    )
+    return {said: 1}
 
 
 def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Imported:
