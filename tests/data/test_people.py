@@ -335,3 +335,28 @@ def test_texts_that_differ_in_spaces_at_their_ends_alone_are_one_text(tmp_path, 
     project = Project.load("p")
     assert (project.counts["items"], len(project.frames()["judgements"])) == (2, 4)
     assert "rows that repeat a text add their judgements to it (2)" in capsys.readouterr().out
+
+
+def test_cells_that_say_that_nothing_is_there_are_missing_and_counted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stance = ["pro", "NA", "con", "n/a", "pro", "con", "n/a", "NA"]
+    rows = [f'"{i}","{"NA" if i == 4 else f"Trams, comment {i} of all"}",{said}' for i, said in enumerate(stance)]
+    Path("r.csv").write_text("\n".join(['"","text","stance"', *rows]), encoding="utf-8")
+    assert main(["import", "r.csv", "--out", "p"]) == 0
+    assert "cells of 'stance' that say NA are read as missing (2)" in capsys.readouterr().out
+    project = Project.load("p")
+    assert project.labels().tolist() == ["pro", None, "con", "n/a", "pro", "con", "n/a", None]
+    assert project.items().texts[4] == "NA"  # somebody may have written so
+    food = ["4", "N/A", "5", "-", "1", "NA"]
+    rows = [f"Warm soup number {i},{said},{1 + i % 5}" for i, said in enumerate(food)]
+    Path("stars.csv").write_text("\n".join(["text,food,service", *rows]), encoding="utf-8")
+    assert main(["import", "stars.csv", "--out", "q"]) == 0
+    assert "cells of 'food' that say -, N/A, NA are read as missing (3)" in capsys.readouterr().out
+    judged = Project.load("q").frames()["judgements"]
+    assert judged[judged["aspect"] == "food"]["value"].astype(float).tolist() == [4.0, 5.0, 1.0]
+    # What Accord wrote comes back as it was, whatever the label.
+    assert main(["export", "p", "--out", "tables"]) == 0
+    table = Path("tables/judgements.csv").read_text(encoding="utf-8")
+    Path("tables/judgements.csv").write_text(table.replace("n/a", "NA"), encoding="utf-8")
+    assert main(["import", "rationales", "tables/judgements.csv", "tables/items.csv", "--out", "again"]) == 0
+    assert Project.load("again").labels().tolist().count("NA") == 2

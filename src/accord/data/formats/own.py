@@ -20,6 +20,7 @@ from accord.data.project import ITEMS, JUDGED, JUDGEMENTS, LINKS, with_schema
 from accord.data.reading.blocks import Block, distinct, numbers
 from accord.data.reading.conflicts import Conflicts
 from accord.data.reading.html import holds_html, plain_text
+from accord.data.reading.missing import without_missing
 from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
@@ -91,6 +92,7 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
+                block = without_missing(matched, block, self.assumed)
                 rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
                 rows.leave_out_empty()
                 rows.check_lengths()
