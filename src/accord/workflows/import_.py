@@ -116,6 +116,7 @@ def import_files(
         examples=tuple(replace(problem, file=opened.renamed(problem.file)) for problem in imported.examples),
         looks=tuple(replace(look, file=opened.renamed(look.file)) for look in imported.looks),
         assumed={**dict.fromkeys(opened.notes, 1), **imported.assumed},
+        lost={opened.renamed(what): n for what, n in imported.lost.items()},
     )
 
 
@@ -380,6 +381,13 @@ def _read_format(
         items = reading.finish()
     finally:
         reading.abandon()
+    read = [Path(name) for name in last]
+    silent = [path for path in paths if not any(path == one or path in one.parents for one in read)]
+    if silent and read:
+        named = ", ".join(map(str, silent))
+        context.lost[f"files of which nothing was read, because {form.title} writes no such file: {named}"] += len(
+            silent
+        )
     if not items.num_rows and not reading.n_judgements and not context.problems.counts:
         lost = "".join(f"; {what} ({n:,})" for what, n in context.lost.items())
         raise InputError(f"{', '.join(map(str, paths))} has no texts and no judgements{lost}.")

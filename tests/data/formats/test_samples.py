@@ -496,3 +496,22 @@ def test_preferences_are_written_with_how_sure_the_votes_are(tmp_path):
     margins = tmp_path / "margins.jsonl"
     margins.write_text('{"prompt": "Why?", "chosen": "Because.", "rejected": "No.", "margin": 2.5}\n', encoding="utf-8")
     assert any("(margin) is not kept" in what for what in import_files([margins], None).lost)
+
+
+def test_a_file_that_is_none_of_the_tool_is_named_as_not_read(tmp_path):
+    table = tmp_path / "more.csv"
+    table.write_text("id,text,food,service\n1,Warm soup.,5,4\n2,Cold soup.,1,2\n", encoding="utf-8")
+    imported = import_files([SAMPLES / "label_studio/reviews_min.json", table], None)
+    lost = [what for what in imported.lost if what.startswith("files of which nothing was read")]
+    assert len(lost) == 1
+    assert lost[0].endswith(f": {table}")
+    for names in (
+        ("all_our_ideas/ideas.csv", "all_our_ideas/votes.csv", "all_our_ideas/nonvotes.csv"),
+        ("polis/comments.csv", "polis/votes.csv"),
+        ("potato/annotation_output", "potato/data.jsonl"),
+        ("convokit",),
+        ("eraser",),
+        ("brat",),
+    ):
+        imported = import_files([SAMPLES / name for name in names], None)
+        assert not any(what.startswith("files of which") for what in imported.lost), names
