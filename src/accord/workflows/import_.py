@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
-from accord.data.formats.registry import Format, detect, format_of
+from accord.data.formats.registry import Format, detect, format_of, glimpse
 from accord.data.project import LEARNT, Project, is_project, new_folder, write_manifest
 from accord.data.reading.problems import Problem, Problems
 from accord.data.reading.rows import Context
@@ -295,9 +295,25 @@ def _format(paths: Sequence[Path], kind: str | None, form: str | None) -> tuple[
             raise InputError(f"{found.title} can be written, not read; read its Parquet files as tables.")
         return found, []
     seen = detect(paths)
-    if seen is None or (kind is not None and seen[0].tabular and _are_tables(paths, kind)):
+    if seen is None or (seen[0].tabular and (_are_tables(paths, kind) if kind else _beside_texts(seen[0], paths))):
         return None, []
     return seen[0], [seen[1]]
+
+
+def _beside_texts(form: Format, paths: Sequence[Path]) -> bool:
+    """Whether tables of texts that this format has no place for stand beside its files, so that all are tables."""
+    others = [path for path in paths if form.detect(glimpse(path)) is None and not _reads(form, path)]
+    try:
+        return bool(others) and all(match(open_source(path), None).role.name == "items" for path in others)
+    except InputError:
+        return False
+
+
+def _reads(form: Format, path: Path) -> bool:
+    try:
+        return form.read is not None and next(form.read([path], Context(Problems(True))), None) is not None
+    except InputError:
+        return False
 
 
 def _are_tables(paths: Sequence[Path], kind: str) -> bool:

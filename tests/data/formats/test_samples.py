@@ -515,3 +515,19 @@ def test_a_file_that_is_none_of_the_tool_is_named_as_not_read(tmp_path):
     ):
         imported = import_files([SAMPLES / name for name in names], None)
         assert not any(what.startswith("files of which") for what in imported.lost), names
+
+
+def test_votes_called_as_in_a_tool_are_read_beside_a_table_of_texts(tmp_path):
+    votes, items = tmp_path / "votes.csv", tmp_path / "texts.csv"
+    votes.write_text("worker,left,right,label\nann,t1,t2,t1\nbob,t2,t3,t3\nann,t1,t3,t3\n", encoding="utf-8")
+    items.write_text(
+        "id,text\nt1,Tea is the best of all.\nt2,Coffee wakes me up.\nt3,Water is free.\n", encoding="utf-8"
+    )
+    for files in ([votes, items], [items, votes]):
+        project = project_of_files(files)
+        assert judged(project, "pair", "item_id", "other_id", "value", "annotator_id") == [
+            ("t1", "t2", "1", "ann"),
+            ("t2", "t3", "0", "bob"),
+            ("t1", "t3", "0", "ann"),
+        ]
+        assert texts(project)["t3"] == "Water is free."
