@@ -149,14 +149,19 @@ def case_losses(truth: IntArray, p: FloatArray, *, ordered: bool) -> dict[str, F
     ordered : bool
         Answers are ranks, so that an answer can be near.
     """
-    rows = np.arange(len(p))
-    best = p.argmax(axis=1)
-    own = {"accuracy": (best == truth).astype(float)}
+    said = _said(p, ordered=ordered)
+    own = {"accuracy": (said == truth).astype(float)}
     if ordered:
-        middle = (np.cumsum(p, axis=1) < 0.5).sum(axis=1).clip(max=p.shape[1] - 1)  # the median answer
-        own["ranks off"] = np.abs(middle - truth).astype(float)
-    own["log loss"] = -np.log(np.maximum(p[rows, truth], 1e-12))
+        own["ranks off"] = np.abs(said - truth).astype(float)
+    own["log loss"] = -np.log(np.maximum(p[np.arange(len(p)), truth], 1e-12))
     return own
+
+
+def _said(p: FloatArray, *, ordered: bool) -> IntArray:
+    """The answer that a prediction gives: the likeliest, of ranks the median, as in a table of predictions."""
+    if not ordered:
+        return p.argmax(axis=1)
+    return np.asarray((np.cumsum(p, axis=1)[:, :-1] < 0.5).sum(axis=1))
 
 
 def _draws(groups: ObjectArray, random_state: int) -> FloatArray:
@@ -210,7 +215,8 @@ def _compared(
 
 def _calibration(cases: Cases, p: FloatArray) -> pd.DataFrame:
     """How often the model is right by how sure it says it is."""
-    sure, right = p.max(axis=1), p.argmax(axis=1) == cases.truth
+    said = _said(p, ordered=cases.ordered)
+    sure, right = p[np.arange(len(p)), said], said == cases.truth
     edges = np.linspace(1.0 / p.shape[1], 1.0, 6)
     bins = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, len(edges) - 2)
     rows = [
