@@ -15,7 +15,7 @@ from accord.data.task import Task
 from accord.errors import InputError
 from accord.scale.workers import Workers
 from accord.workflows import kinds
-from accord.workflows.evaluate import ACCORD, ALONE, _draws, _interval, case_losses, evaluate
+from accord.workflows.evaluate import ACCORD, ALONE, Evaluation, _draws, _forecast, _interval, case_losses, evaluate
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
 
@@ -193,3 +193,14 @@ def test_accuracy_and_calibration_of_scores_are_those_of_the_predicted_table():
     rows = found.rows.query("method == @ACCORD").set_index("metric")
     share = float((found.calibration["n"] * found.calibration["right"]).sum() / found.calibration["n"].sum())
     assert share == pytest.approx(rows.loc["accuracy", "value"])
+
+
+def test_where_nothing_is_wrong_more_judgements_promise_nothing():
+    rows = pd.DataFrame(
+        [(ACCORD, "accuracy", 1.0, 0.9, 1.0, 60)], columns=["method", "metric", "value", "low", "high", "n"]
+    )
+    curve = pd.DataFrame({"n": [12, 24, 48], "metric": "accuracy", "value": [0.6, 0.98, 1.0], "low": 0.5, "high": 1.0})
+    found = Evaluation("threads", 60, 20, "labelled comments", "threads", rows, rows, curve, rows, "", ())
+    assert _forecast(found, "accuracy") == "About 50 more labelled comments would change little."
+    worse = replace(found, curve=curve.assign(value=[0.6, 0.8, 0.9]))
+    assert "would bring about" in _forecast(worse, "accuracy")

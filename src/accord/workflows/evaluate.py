@@ -262,8 +262,8 @@ def _adds(evaluation: Evaluation, metric: str) -> str:
         return f"{what} adds {_scaled(metric, gain['value'])}"
     if gain["high"] < 0:
         return f"{what} takes away {_scaled(metric, -gain['value'])}, so that you should do without it"
-    shown = " to ".join(_scaled(metric, gain[end]) for end in ("low", "high"))
-    return f"whether {what} helps cannot be told yet (it adds {shown})"
+    shown = " and ".join(_scaled(metric, gain[end]) for end in ("low", "high"))
+    return f"whether {what} helps cannot be told yet (it adds between {shown})"
 
 
 def _best_other(evaluation: Evaluation, metric: str) -> str:
@@ -284,12 +284,15 @@ def _forecast(evaluation: Evaluation, metric: str) -> str | None:
     if len(curve) < 3:
         return None
     value, n = curve["value"].to_numpy(float), curve["n"].to_numpy(float)
-    errors = np.maximum(1.0 - value if metric == "accuracy" else value, 0.5 / evaluation.n_judgements)
+    errors_seen = 1.0 - value if metric == "accuracy" else value
+    errors = np.maximum(errors_seen, 0.5 / evaluation.n_judgements)
     x = np.column_stack([np.ones(len(curve)), np.log(n)])
     (_, slope), *_ = np.linalg.lstsq(x, np.log(errors), rcond=None)
     now = float(n.max())
     more = max(10, int(round(now, -1)))
-    better = float(errors[n.argmax()]) * (1.0 - ((now + more) / now) ** min(slope, 0.0))
+    # An error that is 0 in all folds leaves nothing to be gained.
+    left = errors[n.argmax()] if errors_seen[n.argmax()] > 0.0 else 0.0
+    better = float(left) * (1.0 - ((now + more) / now) ** min(slope, 0.0))
     least = 0.002 if metric == "accuracy" else 0.005
     if better < least:
         return f"About {more:,} more {evaluation.unit} would change little."

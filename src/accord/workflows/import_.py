@@ -220,7 +220,7 @@ def _imported(
         rules = with_scale(matched, rules, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
-            return _read_tables(kind or "", matched, folder, rules, uses, drop=drop, progress=progress)
+            return _read_tables(kind or "", matched, folder, rules, uses, opened.names, drop=drop, progress=progress)
 
     else:
         chosen = found
@@ -232,7 +232,7 @@ def _imported(
 
         def read(folder: Path | None, drop: bool) -> Imported:
             context = Context(Problems(drop), config, utf16)
-            return _read_format(chosen, opened.paths, kind, folder, rules, context, progress)
+            return _read_format(chosen, opened.paths, kind, folder, rules, context, opened.names, progress)
 
     other = "" if asked is None else f" Leave out the kind {asked}, and it is found by what is there."
 
@@ -346,6 +346,7 @@ def _read_tables(
     folder: Path | None,
     rules: Rules,
     uses: Mapping[str, str],
+    names: Mapping[str, str],
     *,
     drop: bool,
     progress: Progress,
@@ -364,7 +365,7 @@ def _read_tables(
         items = reading.finish()
     finally:
         reading.abandon()
-    imported = _finished(kind, TABLES, reading, items, tuple(rows), uses)
+    imported = _finished(kind, TABLES, reading, items, tuple(rows), names, uses)
     return replace(
         imported,
         assumed=dict(reading.assumed),
@@ -383,6 +384,7 @@ def _read_format(
     folder: Path | None,
     rules: Rules,
     context: Context,
+    names: Mapping[str, str],
     progress: Progress,
 ) -> Imported:
     assert form.read is not None  # checked where the format was chosen
@@ -418,7 +420,7 @@ def _read_format(
             f"a project of {kind} learns from {' and '.join(LEARNT[kind])}; all that was read is {kinds}"
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
-    imported = _finished(kind, form.name, reading, items, files)
+    imported = _finished(kind, form.name, reading, items, files, names)
     if context.judges:
         columns = {"annotator_id": list(context.judges), "kind": ["judge"] * len(context.judges)}
         columns |= {name: [about[name] for about in context.judges.values()] for name in ("family", "model")}
@@ -434,9 +436,10 @@ def _finished(
     reading: Reading,
     items: Any,
     files: tuple[tuple[str, str, int], ...],
+    names: Mapping[str, str],
     uses: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Write what remains of the project, and say what was read."""
+    """Write what remains of the project, and say what was read; ``names`` are those of files that were rewritten."""
     if reading.folder is not None and not items.num_rows:
         n = sum(reading.problems.counts.values())
         raise InputError(f"an import needs a row that keeps the rules; all {n:,} break one. Look with --dry-run.")
@@ -450,7 +453,7 @@ def _finished(
             settings["scale"] = list(reading.rules.scale)
         if uses:
             settings["map"] = dict(uses)
-        source = ", ".join(Path(path).name for path, _, _ in files)
+        source = ", ".join(Path(names.get(path, path)).name for path, _, _ in files)
         write_manifest(reading.folder, kind=kind, counts=totals, settings=settings, source=source)
     counts = {"items": items.num_rows, **reading.n_judgements, "links": reading.n_links, "people": len(reading.people)}
     problems = reading.problems
