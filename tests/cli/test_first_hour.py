@@ -1,6 +1,7 @@
 """The first hour: from people's own files to a result, in at most three commands."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from accord.cli.main import main
 from accord.data.project import Project
 from accord.workflows.export import write_frame
 from accord.workflows.projects import open_example
+from accord.workflows.report import project_report
 
 PEOPLE = Path(__file__).parents[1] / "data" / "people"
 
@@ -123,3 +125,18 @@ def test_from_a_spreadsheet_of_reviews_to_predicted_aspects_with_an_evaluation(t
     assert len(predicted) == 10
     assert set(predicted["aspect"]) == set(ratings.aspects[:2])
     assert not predicted["given"].any()
+
+
+def test_the_report_names_the_file_and_counts_what_its_headings_say(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"text": "Warm soup and a friendly waiter.", "label": "pos", "evidence": ["Warm", "friendly"], "coder": "K1"},
+        {"text": "Cold tea and a rude waiter.", "label": "neg", "evidence": ["Cold", "rude"], "coder": "K1"},
+        {"text": "The bread was stale.", "label": "neg", "evidence": ["stale"], "coder": "K2"},
+    ]
+    Path("notes.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["import", "notes.jsonl", "--out", "notes"]) == 0
+    assert Project.load("notes").source == "notes.jsonl"
+    page = project_report(Project.load("notes"), title="notes")
+    section = " ".join(page.partition("Highlighted texts")[2].partition("</section>")[0].split())
+    assert re.findall(r">(K\d|\d+)<", section)[:4] == ["K1", "2", "K2", "1"]

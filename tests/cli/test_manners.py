@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -234,3 +235,33 @@ def test_predictions_are_printed_with_their_texts_and_without_what_people_gave(m
     assert "is that of 2: text-" in " ".join(capsys.readouterr().err.split())
     assert main(["predict", str(model), "example:cafe-notes", "--out", str(tmp_path / "out.csv")]) == 0
     assert "text" not in pd.read_csv(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("kind", ["links", "rationales", "threads"])
+def test_labels_that_are_all_the_same_are_refused_with_what_to_do(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"t{i},t{i // 3},Comment number {i} about bread.,{'spam' if i % 2 else ''}" for i in range(12)]
+    Path("one.csv").write_text("\n".join(["id,thread,text,label", *rows]), encoding="utf-8")
+    said = "needs two different labels; all 6 are 'spam'. Label some texts that are not so."
+    for command in (["train", kind, "one.csv", "--model", "one.accord"], ["evaluate", kind, "one.csv"]):
+        assert main(command) == 2
+        assert said in capsys.readouterr().err
+    assert main(["ask", kind, "one.csv"]) == 0  # from which the missing labels may come
+
+
+def test_an_explanation_says_where_people_said_something_else(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"t{i},{'Warm bread and tea' if i % 2 else 'Cold soup again'}.,{'pos' if i % 2 else 'neg'}" for i in range(20)
+    ]
+    rows[3] = rows[3].replace("pos", "neg")
+    Path("notes.csv").write_text("\n".join(["id,text,label", *rows]), encoding="utf-8")
+    assert main(["train", "links", "notes.csv", "--model", "m.accord"]) == 0
+    for item, differs in (("t3", True), ("t5", False)):
+        capsys.readouterr()
+        assert main(["explain", "m.accord", "notes.csv", "--item", item]) == 0
+        said = capsys.readouterr().out
+        assert f"Why {item} is judged 'pos'" in said
+        assert ("People say 'neg', which stays" in said) == differs
+    assert main(["explain", "m.accord", "notes.csv", "--item", "t3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["given"] == "neg"

@@ -90,3 +90,15 @@ def test_replies_of_numbered_texts_are_found_beside_missing_ones():
     assert table["reply_to"].dtype == float
     links = Links.from_replies(table)
     assert (links.source.tolist(), links.target.tolist()) == (["2", "3"], ["1", "2"])
+
+
+def test_long_ids_that_lost_their_last_digits_are_refused_and_not_joined_to_others():
+    ids = [1780000000000000000 + i for i in range(4)]
+    table = pd.DataFrame({"item_id": ids, "reply_to": [None, ids[0], ids[1], ids[2]]})
+    assert table["reply_to"].dtype == float  # as pandas reads them, where three ids are one number
+    with pytest.raises(InputError, match=r"has to be exact; row 2 has .* dtype='Int64'"):
+        Links.from_replies(table)
+    exact = Links.from_replies(table.assign(reply_to=pd.array([None, *ids[:3]], dtype="Int64")))
+    assert exact.target.tolist() == [str(name) for name in ids[:3]]
+    with pytest.raises(InputError, match="id of a link target has to be exact"):
+        Links.from_table({"src_id": ids[1:], "dst_id": np.array(ids[:3], dtype=float)})

@@ -10,6 +10,7 @@ import pytest
 
 from accord.cli.main import main
 from accord.data.project import Project
+from accord.workflows.import_ import import_files
 
 FOLDER = Path(__file__).parent / "people"
 with (FOLDER / "expected.csv").open(encoding="utf-8", newline="") as file:
@@ -289,3 +290,73 @@ def test_what_stands_above_the_names_and_beside_the_tables_is_said(tmp_path, cap
     (tmp_path / "p").rename(tmp_path / "first")
     _, said = frames_of(tmp_path, capsys, "reviews_months.zip")
     assert "what is no table is not read: README.txt" in said
+
+
+def test_stars_beside_a_slider_stay_stars(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("survey.csv").write_text(
+        "text,food,service,overall\nWarm soup and bread.,5,4,80\nCold soup again.,1,2,12\nA long wait.,4,1,55\n",
+        encoding="utf-8",
+    )
+    unused = [look for look in import_files(["survey.csv"], None).looks if not look.use]
+    assert [(look.column, look.why) for look in unused] == [
+        ("overall", "it may be a slider: choose with --map, as score, and add --scale 0..100")
+    ]
+    options = ["--map", "overall=score", "--scale", "0..100"]
+    assert main(["import", "survey.csv", *options, "--out", "p"]) == 0
+    judged = Project.load("p").frames()["judgements"]
+    found = judged.pivot(index="item_id", columns="aspect", values="value").astype(float)
+    assert sorted(zip(found["food"], found["service"], strict=True)) == [(1.0, 2.0), (4.0, 1.0), (5.0, 4.0)]
+    assert sorted(found["overall"].round(2)) == [1.48, 3.2, 4.2]
+    assert "the slider is overall; food, service hold whole numbers from 1 to at most 5" in capsys.readouterr().out
+    # Named, they are sliders too, all of whose places are low.
+    options[1] = "overall=score,food=score,service=score"
+    assert main(["import", "survey.csv", *options, "--out", "q"]) == 0
+    named = Project.load("q").frames()["judgements"]
+    assert named[named["aspect"] == "food"]["value"].astype(float).max() < 1.3
+
+
+def test_the_cure_for_a_repeated_id_works_where_it_names_a_thread(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"r{i},Comment number {i} of all.,{'yes' if i % 2 else 'no'}" for i in range(9)]
+    Path("notes.csv").write_text("\n".join(["uid,text,label", *rows, "r3,Another comment of r3.,no"]), encoding="utf-8")
+    assert main(["import", "notes.csv", "--out", "p"]) == 2
+    cure = shlex.split(capsys.readouterr().err.partition(" add ")[2].rstrip(".\n"))
+    assert cure == ["--map", "uid=group"]
+    assert main(["import", "notes.csv", *cure, "--out", "p"]) == 0
+    assert Project.load("p").kind == "threads"
+
+
+def test_texts_that_differ_in_spaces_at_their_ends_alone_are_one_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = ["text,label", "Good stuff here,pos", '"Good stuff here ",pos', "Bad things,neg", " Bad things,pos"]
+    Path("notes.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert main(["import", "notes.csv", "--out", "p"]) == 0
+    project = Project.load("p")
+    assert (project.counts["items"], len(project.frames()["judgements"])) == (2, 4)
+    assert "rows that repeat a text add their judgements to it (2)" in capsys.readouterr().out
+
+
+def test_cells_that_say_that_nothing_is_there_are_missing_and_counted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stance = ["pro", "NA", "con", "n/a", "pro", "con", "n/a", "NA"]
+    rows = [f'"{i}","{"NA" if i == 4 else f"Trams, comment {i} of all"}",{said}' for i, said in enumerate(stance)]
+    Path("r.csv").write_text("\n".join(['"","text","stance"', *rows]), encoding="utf-8")
+    assert main(["import", "r.csv", "--out", "p"]) == 0
+    assert "cells of 'stance' that say NA are read as missing (2)" in capsys.readouterr().out
+    project = Project.load("p")
+    assert project.labels().tolist() == ["pro", None, "con", "n/a", "pro", "con", "n/a", None]
+    assert project.items().texts[4] == "NA"  # somebody may have written so
+    food = ["4", "N/A", "5", "-", "1", "NA"]
+    rows = [f"Warm soup number {i},{said},{1 + i % 5}" for i, said in enumerate(food)]
+    Path("stars.csv").write_text("\n".join(["text,food,service", *rows]), encoding="utf-8")
+    assert main(["import", "stars.csv", "--out", "q"]) == 0
+    assert "cells of 'food' that say -, N/A, NA are read as missing (3)" in capsys.readouterr().out
+    judged = Project.load("q").frames()["judgements"]
+    assert judged[judged["aspect"] == "food"]["value"].astype(float).tolist() == [4.0, 5.0, 1.0]
+    # What Accord wrote comes back as it was, whatever the label.
+    assert main(["export", "p", "--out", "tables"]) == 0
+    table = Path("tables/judgements.csv").read_text(encoding="utf-8")
+    Path("tables/judgements.csv").write_text(table.replace("n/a", "NA"), encoding="utf-8")
+    assert main(["import", "rationales", "tables/judgements.csv", "tables/items.csv", "--out", "again"]) == 0
+    assert Project.load("again").labels().tolist().count("NA") == 2

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold, cross_val_score
 
 import accord
 from accord.data import Items
@@ -162,3 +163,24 @@ def test_it_is_saved_and_loaded_without_pickle(ranker, tmp_path):
 def test_settings_without_a_meaning_are_refused(setting):
     with pytest.raises(InputError, match=next(iter(setting))):
         BradleyTerryRanker(**setting).fit([("a", "b")], [1])
+
+
+def test_cross_validation_scores_the_decided_votes():
+    rng = np.random.default_rng(3)
+    pairs = [tuple(rng.choice(list("abcde"), 2, replace=False)) for _ in range(120)]
+    won = np.array([float(left < right) for left, right in pairs])
+    won[rng.choice(120, 20, replace=False)] = 0.5
+    folds = KFold(4)
+    found = cross_val_score(BradleyTerryRanker(), pairs, won, cv=folds)
+    for (train, test), score in zip(folds.split(won), found, strict=True):
+        fitted = BradleyTerryRanker().fit([pairs[i] for i in train], won[train])
+        p = fitted.predict_proba([pairs[i] for i in test])[:, 1]
+        decided = won[test] != 0.5
+        assert score == ((p > 0.5) == (won[test] == 1.0))[decided].mean()
+    ranker = BradleyTerryRanker().fit([("a", "b"), ("b", "c")], [1, 1])
+    assert ranker.score([("a", "b"), ("b", "a"), ("a", "c")], [1, 1, 0.5], sample_weight=[3, 1, 9]) == 0.75
+
+
+def test_votes_in_words_are_refused_with_what_to_do():
+    with pytest.raises(InputError, match=r"must be a number; row 1 is 'A'"):
+        BradleyTerryRanker().fit([("a", "b"), ("b", "c")], ["A", "B"])

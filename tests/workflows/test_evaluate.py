@@ -15,7 +15,7 @@ from accord.data.task import Task
 from accord.errors import InputError
 from accord.scale.workers import Workers
 from accord.workflows import kinds
-from accord.workflows.evaluate import ACCORD, ALONE, _draws, _interval, evaluate
+from accord.workflows.evaluate import ACCORD, ALONE, Evaluation, _draws, _forecast, _interval, case_losses, evaluate
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
 
@@ -175,3 +175,32 @@ def test_the_model_that_is_judged_is_the_one_that_people_train(name, monkeypatch
     monkeypatch.setattr("accord.workflows.left_out.task_of", lambda kind: replace(task, train=train))
     with pytest.raises(InputError, match=r"trained with \{\}"):
         evaluate(project, n_folds=2)
+
+
+def test_the_figures_of_ranks_are_those_of_the_rank_that_is_predicted():
+    # The likeliest rank is 5 and the median 4, which is what a prediction says.
+    p = np.array([[0.0, 0.02, 0.13, 0.37, 0.48], [0.6, 0.1, 0.1, 0.1, 0.1]])
+    found = case_losses(np.array([3, 0]), p, ordered=True)
+    assert found["accuracy"].tolist() == [1.0, 1.0]
+    assert found["ranks off"].tolist() == [0.0, 0.0]
+    assert case_losses(np.array([4, 0]), p, ordered=True)["accuracy"].tolist() == [0.0, 1.0]
+    assert case_losses(np.array([4, 0]), p, ordered=False)["accuracy"].tolist() == [1.0, 1.0]
+
+
+def test_accuracy_and_calibration_of_scores_are_those_of_the_predicted_table():
+    project = open_example("cafe-reviews")
+    found = evaluate(project, settings={"model": "prank"}, n_folds=2)
+    rows = found.rows.query("method == @ACCORD").set_index("metric")
+    share = float((found.calibration["n"] * found.calibration["right"]).sum() / found.calibration["n"].sum())
+    assert share == pytest.approx(rows.loc["accuracy", "value"])
+
+
+def test_where_nothing_is_wrong_more_judgements_promise_nothing():
+    rows = pd.DataFrame(
+        [(ACCORD, "accuracy", 1.0, 0.9, 1.0, 60)], columns=["method", "metric", "value", "low", "high", "n"]
+    )
+    curve = pd.DataFrame({"n": [12, 24, 48], "metric": "accuracy", "value": [0.6, 0.98, 1.0], "low": 0.5, "high": 1.0})
+    found = Evaluation("threads", 60, 20, "labelled comments", "threads", rows, rows, curve, rows, "", ())
+    assert _forecast(found, "accuracy") == "About 50 more labelled comments would change little."
+    worse = replace(found, curve=curve.assign(value=[0.6, 0.8, 0.9]))
+    assert "would bring about" in _forecast(worse, "accuracy")

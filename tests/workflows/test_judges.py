@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -166,3 +167,17 @@ def test_explaining_a_text_says_what_judges_like_of_it(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert {row["annotator"] for row in found["judges"]} == {"north-large", "south-mini"}
     assert {"covariate", "effect", "low", "high"} <= set(found["judges"][0])
+
+
+def test_annotators_who_are_called_as_language_models_are_doubted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = ["left,right,winner,voter", "a,b,a,Claude", "b,c,b,Claude", "a,c,a,gpt-4o-judge", "a,b,b,gpt-4o-judge"]
+    Path("votes.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert main(["import", "votes.csv", "--out", "p"]) == 0
+    said = capsys.readouterr().out
+    assert "taken: 'gpt-4o-judge' counts as people do; if it is a program, say so with --annotators FILE" in said
+    assert "'Claude'" not in said
+    Path("who.csv").write_text("annotator_id,kind\ngpt-4o-judge,judge\n", encoding="utf-8")
+    assert main(["import", "votes.csv", "--annotators", "who.csv", "--out", "q"]) == 0
+    assert "counts as people do" not in capsys.readouterr().out
+    assert Project.load("q").counts["annotators"] == 1

@@ -37,21 +37,24 @@ def explain(
     from accord.store.models import load_model
     from accord.workflows.collecting.judges import judge_reasons
     from accord.workflows.explain import explain as run
-    from accord.workflows.explain import named_text
+    from accord.workflows.explain import given_label, named_text
 
     saved = load_model(model)
     opened = opened_project(project, saved.kind, cure=OTHER_MODEL)
     named, item = shortened(item, _TITLE), named_text(opened, item)
     table = run(saved, opened, item)
-    label, of_judges = table.attrs.get("label"), judge_reasons(opened, item)
+    label, of_judges, given = table.attrs.get("label"), judge_reasons(opened, item), given_label(opened, item)
     if json:
-        beside = {} if of_judges is None else {"judges": records(of_judges)}
+        beside: dict[str, object] = {} if of_judges is None else {"judges": records(of_judges)}
+        beside |= {} if given is None else {"given": given}
         print_json({"kind": saved.kind, "item": item, "label": label, "rows": records(table), **beside})
     else:
         print_table(
             table.head(_MOST_REASONS), title=f"Why {named} is judged {'so' if label is None else repr(str(label))}"
         )
         typer.echo(_EFFECTS.get(saved.kind, _EFFECT))
+        if given is not None and label is not None and given != str(label):
+            typer.echo(f"People say {given!r}, which stays; these are reasons for what the model would say by itself.")
         if len(table) > _MOST_REASONS:
             typer.echo(f"Not shown: {len(table) - _MOST_REASONS:,} weaker reasons. See all with --json.")
         if of_judges is not None and len(of_judges):

@@ -17,6 +17,7 @@ __all__ = [
     "check_finite",
     "codes_of",
     "derived",
+    "exact_ids",
     "float_column",
     "frozen",
     "id_column",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+_EXACT = 2.0**53  # from here on a decimal number stands for several whole ones
 Record = TypeVar("Record")
 
 
@@ -102,12 +104,28 @@ def id_column(values: Any, *, what: str) -> ObjectArray:
     absent = np.asarray(pd.isna(column))
     if not absent.any():
         if not all(type(value) is str for value in column):
+            exact_ids(column, what=what)
             column = _object_array([str(value) for value in column])
         absent = column == ""
     if absent.any():
         row = int(np.argmax(absent))
         raise InputError(f"every {what} needs an id; row {row + 1} has none. Fill it in or drop the row.")
     return frozen(column)
+
+
+def exact_ids(values: Any, *, what: str) -> None:
+    """Refuse numbers that may have lost their last digits: pandas makes decimals of long ids beside a missing one.
+
+    Examples
+    --------
+    >>> exact_ids([1780000000000000129, 2.0, None], what="text")
+    """
+    for row, value in enumerate(values):
+        if isinstance(value, float) and abs(value) >= _EXACT and np.isfinite(value):
+            raise InputError(
+                f"the id of a {what} has to be exact; row {row + 1} has {value!r}, a decimal number of 15 digits. "
+                "Read the column as text, such as with dtype=str, or as whole numbers with dtype='Int64'."
+            )
 
 
 def unique_ids(values: Any, *, what: str) -> ObjectArray:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from accord.data.columns import derived, float_column, frozen, id_column, look_up, numbers, text_column
+from accord.data.columns import derived, exact_ids, float_column, frozen, id_column, look_up, numbers, text_column
 from accord.data.tables import as_frame, optional_column, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -156,6 +156,8 @@ class Links:
         frame = as_frame(table)
         require_columns(frame, ["item_id", "reply_to"], what="replies")
         ids, parents = frame["item_id"].astype(str), frame["reply_to"]
+        exact_ids(frame["item_id"], what="text")
+        exact_ids(parents, what="text that is answered")
         whole = pd.api.types.is_integer_dtype(frame["item_id"]) and pd.api.types.is_float_dtype(parents)
         if whole and (parents.dropna() % 1 == 0).all():  # pandas makes 1.0 of 1 beside a missing value
             parents = parents.astype("Int64")

@@ -195,13 +195,15 @@ class Comparisons:
         shown_left : array of shape (n_votes,), optional
             The id of the item that was shown on the left; ``None`` where that is not known.
         """
-        frame = pair_frame(X).assign(value=_one_a_row(y, len(X), what="value"))
+        frame = pair_frame(X)
+        n = len(frame)
+        frame = frame.assign(value=_one_a_row(y, n, what="value"))
         if annotator is not None:
-            frame["annotator_id"] = _one_a_row(annotator, len(X), what="annotator")
+            frame["annotator_id"] = _one_a_row(annotator, n, what="annotator")
         if sample_weight is not None:
-            frame["weight"] = _one_a_row(sample_weight, len(X), what="sample weight")
+            frame["weight"] = _one_a_row(sample_weight, n, what="sample weight")
         if shown_left is not None:
-            frame["shown_left_id"] = _one_a_row(shown_left, len(X), what="item shown on the left")
+            frame["shown_left_id"] = _one_a_row(shown_left, n, what="item shown on the left")
         return cls.from_table(frame, items)
 
     @classmethod

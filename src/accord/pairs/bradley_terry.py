@@ -96,7 +96,7 @@ class BradleyTerryRanker(BaseEstimator):
         sample_weight : array of shape (n_votes,), optional
         """
         check_settings(self)
-        votes = Comparisons.from_table(pair_frame(X).assign(value=np.asarray(y, dtype=np.float64)), items)
+        votes = Comparisons.from_xy(X, y, items)
         n = votes.items.n_items
         weight = (
             None
@@ -155,6 +155,23 @@ class BradleyTerryRanker(BaseEstimator):
         difference, std = self._differences(X)
         p = sigmoid(difference / np.sqrt(1.0 + np.pi * std**2 / 8.0))
         return np.stack([1.0 - p, p], axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the decided votes that it predicts right, from 0 to 1; not a number where none is decided.
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_votes, 2)
+            Ids of the two items.
+        y : array of shape (n_votes,)
+            1 where left won, 0 where right won, ½ where undecided, which counts neither way.
+        sample_weight : array of shape (n_votes,), optional
+            How many votes each row stands for.
+        """
+        votes = Comparisons.from_xy(X, y, sample_weight=sample_weight)
+        weight = np.where(votes.value == 0.5, 0.0, 1.0 if votes.weight is None else votes.weight)
+        right = self.predict(X) == votes.value
+        return float(np.average(right, weights=weight)) if weight.sum() > 0.0 else float("nan")
 
     def predict_std(self, X: Any) -> FloatArray:
         """Standard deviation of the difference of the two scores, shape (n_pairs,).

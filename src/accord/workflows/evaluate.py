@@ -149,14 +149,19 @@ def case_losses(truth: IntArray, p: FloatArray, *, ordered: bool) -> dict[str, F
     ordered : bool
         Answers are ranks, so that an answer can be near.
     """
-    rows = np.arange(len(p))
-    best = p.argmax(axis=1)
-    own = {"accuracy": (best == truth).astype(float)}
+    said = _said(p, ordered=ordered)
+    own = {"accuracy": (said == truth).astype(float)}
     if ordered:
-        middle = (np.cumsum(p, axis=1) < 0.5).sum(axis=1).clip(max=p.shape[1] - 1)  # the median answer
-        own["ranks off"] = np.abs(middle - truth).astype(float)
-    own["log loss"] = -np.log(np.maximum(p[rows, truth], 1e-12))
+        own["ranks off"] = np.abs(said - truth).astype(float)
+    own["log loss"] = -np.log(np.maximum(p[np.arange(len(p)), truth], 1e-12))
     return own
+
+
+def _said(p: FloatArray, *, ordered: bool) -> IntArray:
+    """The answer that a prediction gives: the likeliest, of ranks the median, as in a table of predictions."""
+    if not ordered:
+        return p.argmax(axis=1)
+    return np.asarray((np.cumsum(p, axis=1)[:, :-1] < 0.5).sum(axis=1))
 
 
 def _draws(groups: ObjectArray, random_state: int) -> FloatArray:
@@ -210,7 +215,8 @@ def _compared(
 
 def _calibration(cases: Cases, p: FloatArray) -> pd.DataFrame:
     """How often the model is right by how sure it says it is."""
-    sure, right = p.max(axis=1), p.argmax(axis=1) == cases.truth
+    said = _said(p, ordered=cases.ordered)
+    sure, right = p[np.arange(len(p)), said], said == cases.truth
     edges = np.linspace(1.0 / p.shape[1], 1.0, 6)
     bins = np.clip(np.searchsorted(edges, sure, side="right") - 1, 0, len(edges) - 2)
     rows = [
@@ -256,8 +262,8 @@ def _adds(evaluation: Evaluation, metric: str) -> str:
         return f"{what} adds {_scaled(metric, gain['value'])}"
     if gain["high"] < 0:
         return f"{what} takes away {_scaled(metric, -gain['value'])}, so that you should do without it"
-    shown = " to ".join(_scaled(metric, gain[end]) for end in ("low", "high"))
-    return f"whether {what} helps cannot be told yet (it adds {shown})"
+    shown = " and ".join(_scaled(metric, gain[end]) for end in ("low", "high"))
+    return f"whether {what} helps cannot be told yet (it adds between {shown})"
 
 
 def _best_other(evaluation: Evaluation, metric: str) -> str:
@@ -278,12 +284,15 @@ def _forecast(evaluation: Evaluation, metric: str) -> str | None:
     if len(curve) < 3:
         return None
     value, n = curve["value"].to_numpy(float), curve["n"].to_numpy(float)
-    errors = np.maximum(1.0 - value if metric == "accuracy" else value, 0.5 / evaluation.n_judgements)
+    errors_seen = 1.0 - value if metric == "accuracy" else value
+    errors = np.maximum(errors_seen, 0.5 / evaluation.n_judgements)
     x = np.column_stack([np.ones(len(curve)), np.log(n)])
     (_, slope), *_ = np.linalg.lstsq(x, np.log(errors), rcond=None)
     now = float(n.max())
     more = max(10, int(round(now, -1)))
-    better = float(errors[n.argmax()]) * (1.0 - ((now + more) / now) ** min(slope, 0.0))
+    # An error that is 0 in all folds leaves nothing to be gained.
+    left = errors[n.argmax()] if errors_seen[n.argmax()] > 0.0 else 0.0
+    better = float(left) * (1.0 - ((now + more) / now) ** min(slope, 0.0))
     least = 0.002 if metric == "accuracy" else 0.005
     if better < least:
         return f"About {more:,} more {evaluation.unit} would change little."

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from accord.data.project import Project
+from accord.data.reading.roles import LABELLED
 from accord.errors import InputError
 from accord.store.models import SavedModel
 from accord.workflows.ask import askable
@@ -10,7 +11,7 @@ from accord.workflows.judged import people_only
 from accord.workflows.kinds import task_of
 from accord.workflows.predict import check_match
 
-__all__ = ["explain", "named_text"]
+__all__ = ["explain", "given_label", "named_text"]
 
 _MOST_NAMED = 5  # ids in a sentence
 
@@ -21,6 +22,15 @@ def explain(saved: SavedModel, project: Project, target: str) -> pd.DataFrame:
     if target not in project.items():
         raise InputError(f"the text to explain must be in the project; it has no item {target!r}.")
     return saved.use(task_of(saved.kind).explain, people_only(project), target)
+
+
+def given_label(project: Project, target: str) -> str | None:
+    """The label that people gave to the text ``target``, where texts have one label; ``None`` if nobody did."""
+    if project.kind not in LABELLED:
+        return None
+    labels = people_only(project).labels()
+    label = labels[project.items().ids == target][0]
+    return None if label is None else str(label)
 
 
 def named_text(project: Project, name: str) -> str:

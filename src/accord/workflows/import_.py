@@ -1,5 +1,6 @@
 """Read people's files into a project: tables and other tools' exports, streaming, checked, all or nothing."""
 
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 
 from accord.data.annotators import annotator_table, read_annotators
 from accord.data.formats.own import Reading, Rules
-from accord.data.formats.registry import Format, detect, format_of
+from accord.data.formats.registry import Format, detect, format_of, glimpse
 from accord.data.labels import doubted_labels
 from accord.data.project import LEARNT, Project, is_project, new_folder, write_manifest
 from accord.data.reading.problems import Problem, Problems
@@ -30,6 +31,11 @@ from accord.workflows.plain_tables import matched_tables, suggested_use, with_sc
 __all__ = ["TABLES", "Imported", "import_files", "project_of_files", "project_of_tables"]
 
 _ANNOTATORS = "annotators.parquet"
+# How language models are called; Claude without more is a person's name too.
+_PROGRAM = re.compile(
+    r"(?<![a-z])(?:(?:chat)?gpt|llama|gemini|gemma|mi[sx]tral|qwen|deepseek|llm"
+    r"|claude[ _-]?(?:\d|opus|sonnet|haiku|instant))"
+)
 _JUDGEMENTS = ("pair", "label", "score", "span", "rank")
 TABLES = "tables"  # the name of the format of plain tables
 
@@ -101,6 +107,8 @@ def import_files(
             )
             if who is not None:
                 imported = _with_annotators(imported, *who)
+            elif not imported.counts.get("judges"):
+                imported = replace(imported, assumed={**imported.assumed, **_like_programs(imported.annotators)})
         except InputError as error:
             raise type(error)(opened.renamed(str(error))) from None
     return replace(
@@ -109,6 +117,7 @@ def import_files(
         examples=tuple(replace(problem, file=opened.renamed(problem.file)) for problem in imported.examples),
         looks=tuple(replace(look, file=opened.renamed(look.file)) for look in imported.looks),
         assumed={**dict.fromkeys(opened.notes, 1), **imported.assumed},
+        lost={opened.renamed(what): n for what, n in imported.lost.items()},
     )
 
 
@@ -124,6 +133,20 @@ def _who(opened: Opened, annotators: str | Path | None) -> tuple[Path, pa.Table]
     if not opened.paths:
         raise InputError("an import needs a file of texts or judgements beside the annotators.")
     return files[0], read_annotators(files[0])
+
+
+def _like_programs(names: Iterable[str]) -> dict[str, int]:
+    """What is said of annotators who are called as language models are, and count as people."""
+    found = sorted(name for name in names if _PROGRAM.search(name.casefold()))
+    if not found:
+        return {}
+    some = ", ".join(map(repr, found[:3])) + (" …" if len(found) > 3 else "")
+    one = len(found) == 1
+    said = (
+        f"{some} {'counts' if one else 'count'} as people do; if {'it is a program' if one else 'they are programs'}, "
+        f"say so with --annotators FILE, a table of annotator_id,kind with a row such as {found[0]},judge"
+    )
+    return {said: 1}
 
 
 def _with_annotators(imported: Imported, path: Path, table: pa.Table) -> Imported:
@@ -198,7 +221,7 @@ def _imported(
         rules = with_scale(matched, rules, reasons)
 
         def read(folder: Path | None, drop: bool) -> Imported:
-            return _read_tables(kind or "", matched, folder, rules, uses, drop=drop, progress=progress)
+            return _read_tables(kind or "", matched, folder, rules, uses, opened.names, drop=drop, progress=progress)
 
     else:
         chosen = found
@@ -210,7 +233,7 @@ def _imported(
 
         def read(folder: Path | None, drop: bool) -> Imported:
             context = Context(Problems(drop), config, utf16)
-            return _read_format(chosen, opened.paths, kind, folder, rules, context, progress)
+            return _read_format(chosen, opened.paths, kind, folder, rules, context, opened.names, progress)
 
     other = "" if asked is None else f" Leave out the kind {asked}, and it is found by what is there."
 
@@ -273,9 +296,25 @@ def _format(paths: Sequence[Path], kind: str | None, form: str | None) -> tuple[
             raise InputError(f"{found.title} can be written, not read; read its Parquet files as tables.")
         return found, []
     seen = detect(paths)
-    if seen is None or (kind is not None and seen[0].tabular and _are_tables(paths, kind)):
+    if seen is None or (seen[0].tabular and (_are_tables(paths, kind) if kind else _beside_texts(seen[0], paths))):
         return None, []
     return seen[0], [seen[1]]
+
+
+def _beside_texts(form: Format, paths: Sequence[Path]) -> bool:
+    """Whether tables of texts that this format has no place for stand beside its files, so that all are tables."""
+    others = [path for path in paths if form.detect(glimpse(path)) is None and not _reads(form, path)]
+    try:
+        return bool(others) and all(match(open_source(path), None).role.name == "items" for path in others)
+    except InputError:
+        return False
+
+
+def _reads(form: Format, path: Path) -> bool:
+    try:
+        return form.read is not None and next(form.read([path], Context(Problems(True))), None) is not None
+    except InputError:
+        return False
 
 
 def _are_tables(paths: Sequence[Path], kind: str) -> bool:
@@ -308,6 +347,7 @@ def _read_tables(
     folder: Path | None,
     rules: Rules,
     uses: Mapping[str, str],
+    names: Mapping[str, str],
     *,
     drop: bool,
     progress: Progress,
@@ -326,7 +366,7 @@ def _read_tables(
         items = reading.finish()
     finally:
         reading.abandon()
-    imported = _finished(kind, TABLES, reading, items, tuple(rows), uses)
+    imported = _finished(kind, TABLES, reading, items, tuple(rows), names, uses)
     return replace(
         imported,
         assumed=dict(reading.assumed),
@@ -345,6 +385,7 @@ def _read_format(
     folder: Path | None,
     rules: Rules,
     context: Context,
+    names: Mapping[str, str],
     progress: Progress,
 ) -> Imported:
     assert form.read is not None  # checked where the format was chosen
@@ -359,6 +400,13 @@ def _read_format(
         items = reading.finish()
     finally:
         reading.abandon()
+    read = [Path(name) for name in last]
+    silent = [path for path in paths if not any(path == one or path in one.parents for one in read)]
+    if silent and read:
+        named = ", ".join(map(str, silent))
+        context.lost[f"files of which nothing was read, because {form.title} writes no such file: {named}"] += len(
+            silent
+        )
     if not items.num_rows and not reading.n_judgements and not context.problems.counts:
         lost = "".join(f"; {what} ({n:,})" for what, n in context.lost.items())
         raise InputError(f"{', '.join(map(str, paths))} has no texts and no judgements{lost}.")
@@ -373,7 +421,7 @@ def _read_format(
             f"a project of {kind} learns from {' and '.join(LEARNT[kind])}; all that was read is {kinds}"
         ] += 1
     files = tuple((path, form.name, n) for path, n in last.items())
-    imported = _finished(kind, form.name, reading, items, files)
+    imported = _finished(kind, form.name, reading, items, files, names)
     if context.judges:
         columns = {"annotator_id": list(context.judges), "kind": ["judge"] * len(context.judges)}
         columns |= {name: [about[name] for about in context.judges.values()] for name in ("family", "model")}
@@ -389,9 +437,10 @@ def _finished(
     reading: Reading,
     items: Any,
     files: tuple[tuple[str, str, int], ...],
+    names: Mapping[str, str],
     uses: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Write what remains of the project, and say what was read."""
+    """Write what remains of the project, and say what was read; ``names`` are those of files that were rewritten."""
     doubt = doubted_labels(reading.labels)
     if doubt:
         reading.assumed[f"{doubt}; write them alike in the table if they mean the same"] = 1
@@ -408,7 +457,7 @@ def _finished(
             settings["scale"] = list(reading.rules.scale)
         if uses:
             settings["map"] = dict(uses)
-        source = ", ".join(Path(path).name for path, _, _ in files)
+        source = ", ".join(Path(names.get(path, path)).name for path, _, _ in files)
         write_manifest(reading.folder, kind=kind, counts=totals, settings=settings, source=source)
     counts = {"items": items.num_rows, **reading.n_judgements, "links": reading.n_links, "people": len(reading.people)}
     problems = reading.problems

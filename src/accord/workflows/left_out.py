@@ -78,7 +78,10 @@ def _label_cases(project: Project) -> Cases:
         raise InputError("an evaluation needs labels; this project has none. Import or collect some first.")
     answers, truth = np.unique(labels[rows].astype(str), return_inverse=True)
     if len(answers) < 2:
-        raise InputError(f"an evaluation needs two different labels; all are {answers[0]!r}.")
+        raise InputError(
+            f"an evaluation needs two different labels; all {len(rows):,} are {str(answers[0])!r}. Label some texts "
+            "that are not so."
+        )
     names = items.ids[rows].astype(object)
     groups = None if items.groups is None or pd.isna(items.groups[rows]).any() else items.groups[rows]
     grouped = {"threads": "threads", "links": "groups"}.get(project.kind, "texts")

@@ -18,7 +18,7 @@ from accord.data.reading.names import NO_JUDGEMENT
 from accord.data.reading.nesting import is_nested, unnested
 from accord.data.reading.profiles import Profile, plain_name
 from accord.data.reading.reshaping import reshaped
-from accord.data.reading.schemas import Matched, match
+from accord.data.reading.schemas import CHOSEN, Matched, match
 from accord.data.reading.sources import JSON_LINES, Source, open_source, parquet_rows, parquet_schema
 from accord.data.reading.unpacking import Opened
 from accord.data.reading.writing import write_lines
@@ -200,16 +200,37 @@ def _is_grouped(file: Matched) -> bool:
 
 
 def with_scale(matched: Sequence[Matched], rules: Rules, reasons: list[str]) -> Rules:
-    """How far the scale of the scores goes, if nobody said it and wide tables show it."""
+    """How far the scale of the scores goes, if nobody said it and wide tables show it, and whose a slider's is."""
+    if rules.scale is not None:
+        return _with_unscaled(matched, rules, reasons)
     seen = [
         [score + file.from_zero for score in file.profiles[name].scores] for file in matched for name in file.scores
     ]
     above = {score for scores in seen for score in scores if score > rules.n_ranks}
-    if rules.given or rules.scale is not None or len(above) < 2:  # one is a slip more often than a scale
+    if rules.given or len(above) < 2:  # one is a slip more often than a scale
         return rules
     n_ranks = next((scale for scale in (7, 10, 11) if max(above) <= scale), rules.n_ranks)
     reasons.append(f"the scores go from 1 to {n_ranks}; say otherwise with --ranks")
     return replace(rules, n_ranks=n_ranks)
+
+
+def _with_unscaled(matched: Sequence[Matched], rules: Rules, reasons: list[str]) -> Rules:
+    """Columns that nobody named and that hold ranks stay ranks beside one that was named and goes above them."""
+    scores = {name: file.profiles[name] for file in matched for name in file.scores}
+    named = {name for file in matched for name in file.scores if file.reasons.get(name) == CHOSEN}
+    above = [name for name in sorted(named) if not scores[name].scores or scores[name].scores[-1] > rules.n_ranks]
+    ranks = sorted(
+        name
+        for name, profile in scores.items()
+        if name not in named and profile.is_score and profile.scores[-1] <= rules.n_ranks
+    )
+    if not above or not ranks:
+        return rules
+    reasons.append(
+        f"the slider is {', '.join(above)}; {', '.join(ranks)} hold whole numbers from 1 to at most {rules.n_ranks}, "
+        "which stay as they are (name them in --map too if they are sliders)"
+    )
+    return replace(rules, unscaled=frozenset(ranks))
 
 
 def suggested_use(kind: str, files: Sequence[Matched]) -> str:

@@ -63,6 +63,7 @@ def ranking_report(project: Project, rankings: Sequence[Ranking], *, title: str 
 def project_report(project: Project, *, title: str) -> str:
     """What is in a project of any kind: its counts and how the answers are distributed."""
     judgements = project.frames()["judgements"]
+    judgements = judgements[judgements["status"].isna() | (judgements["status"] == "done")]
     kinds: dict[str, Any] = {"label": "Labels", "score": "Scores", "span": "Highlighted texts", "pair": "Votes"}
     charts = []
     for kind, name in kinds.items():
@@ -73,14 +74,16 @@ def project_report(project: Project, *, title: str) -> str:
             for aspect, part in rows.groupby("aspect"):
                 charts.append(_chart(f"Scores of {aspect}", part["value"].value_counts().sort_index()))
         elif kind == "span":
-            charts.append(_chart(name, rows["annotator_id"].fillna("not known").value_counts()))
+            people = rows["annotator_id"].astype(object).fillna("not known")
+            texts = rows["item_id"].astype(str).groupby(people).nunique()
+            charts.append(_chart(name, texts.sort_values(ascending=False, kind="stable")))
         else:
             charts.append(_chart(name, rows["value"].value_counts()))
     return _page("project.html", project, title=title, charts=charts, facts=project.counts)
 
 
 _SAYS = {
-    "accuracy": "How often the most probable answer is the right one. Further right is better.",
+    "accuracy": "How often the answer that is predicted is the right one. Further right is better.",
     "ranks off": "How many ranks the prediction is away from the score that was given. Further left is better.",
     "log loss": "How much a method pays for being sure of what is wrong. Further left is better.",
 }
@@ -277,6 +280,7 @@ def _section(ranking: Ranking) -> dict[str, Any]:
             "from": place(row["low"]),
             "to": place(row["high"]),
             "best": percent(row["p_best"]),
+            "is_named": row["text"] != row["item_id"] and not is_made(row["item_id"]),
             "ranks": _range(row["rank_low"], row["rank_high"]),
             "wins": round(row["wins"]),
         }

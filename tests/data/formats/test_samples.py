@@ -496,3 +496,38 @@ def test_preferences_are_written_with_how_sure_the_votes_are(tmp_path):
     margins = tmp_path / "margins.jsonl"
     margins.write_text('{"prompt": "Why?", "chosen": "Because.", "rejected": "No.", "margin": 2.5}\n', encoding="utf-8")
     assert any("(margin) is not kept" in what for what in import_files([margins], None).lost)
+
+
+def test_a_file_that_is_none_of_the_tool_is_named_as_not_read(tmp_path):
+    table = tmp_path / "more.csv"
+    table.write_text("id,text,food,service\n1,Warm soup.,5,4\n2,Cold soup.,1,2\n", encoding="utf-8")
+    imported = import_files([SAMPLES / "label_studio/reviews_min.json", table], None)
+    lost = [what for what in imported.lost if what.startswith("files of which nothing was read")]
+    assert len(lost) == 1
+    assert lost[0].endswith(f": {table}")
+    for names in (
+        ("all_our_ideas/ideas.csv", "all_our_ideas/votes.csv", "all_our_ideas/nonvotes.csv"),
+        ("polis/comments.csv", "polis/votes.csv"),
+        ("potato/annotation_output", "potato/data.jsonl"),
+        ("convokit",),
+        ("eraser",),
+        ("brat",),
+    ):
+        imported = import_files([SAMPLES / name for name in names], None)
+        assert not any(what.startswith("files of which") for what in imported.lost), names
+
+
+def test_votes_called_as_in_a_tool_are_read_beside_a_table_of_texts(tmp_path):
+    votes, items = tmp_path / "votes.csv", tmp_path / "texts.csv"
+    votes.write_text("worker,left,right,label\nann,t1,t2,t1\nbob,t2,t3,t3\nann,t1,t3,t3\n", encoding="utf-8")
+    items.write_text(
+        "id,text\nt1,Tea is the best of all.\nt2,Coffee wakes me up.\nt3,Water is free.\n", encoding="utf-8"
+    )
+    for files in ([votes, items], [items, votes]):
+        project = project_of_files(files)
+        assert judged(project, "pair", "item_id", "other_id", "value", "annotator_id") == [
+            ("t1", "t2", "1", "ann"),
+            ("t2", "t3", "0", "bob"),
+            ("t1", "t3", "0", "ann"),
+        ]
+        assert texts(project)["t3"] == "Water is free."

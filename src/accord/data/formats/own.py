@@ -4,6 +4,7 @@ Texts are read whole; judgements go block by block from the file to the project'
 votes need little memory.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from accord.data.project import ITEMS, JUDGED, JUDGEMENTS, LINKS, with_schema
 from accord.data.reading.blocks import Block, distinct, numbers
 from accord.data.reading.conflicts import Conflicts
 from accord.data.reading.html import holds_html, plain_text
+from accord.data.reading.missing import without_missing
 from accord.data.reading.moments import iso_times
 from accord.data.reading.problems import Problems
 from accord.data.reading.replies import links_of_replies, threads_of_replies
@@ -47,6 +49,11 @@ class Rules:
     labels: tuple[str, ...] = ()  # empty: any label
     given: bool = False  # whether a person said how many ranks there are
     scale: tuple[float, float] | None = None  # the ends of a slider, which are read as the lowest and highest rank
+    unscaled: frozenset[str] = frozenset()  # columns of scores that are ranks already, beside those of sliders
+
+    def scale_of(self, column: str) -> tuple[float, float] | None:
+        """The ends of the slider that a column holds the places of; ``None`` if it holds ranks."""
+        return None if column in self.unscaled else self.scale
 
 
 @dataclass
@@ -86,6 +93,7 @@ class Reading:
         row = 1
         for block in matched.source.blocks(wanted, coded=() if role.name == "items" else coded):
             if block.num_rows:
+                block = without_missing(matched, block, self.assumed)
                 rows = Block(matched, block, np.arange(row, row + block.num_rows), self)
                 rows.leave_out_empty()
                 rows.check_lengths()
@@ -134,7 +142,7 @@ class Reading:
             self._check_labels(block, "label", block.is_valid("label"))
         for name, column in scored.items():
             given = block.good & column.is_valid().to_numpy(zero_copy_only=False)
-            self.check_scores(block, column, given, said=block.raw(name))
+            self.check_scores(block, column, given, said=block.raw(name), name=name)
         self._check_questions(block, ids)
         fresh = self._new_ids(block, ids)
         questions = self._questions(block)
@@ -186,7 +194,7 @@ class Reading:
             if name is None or not block.good[row]:
                 continue
             if name in self.places:
-                repeated[row] = self.kind is None or self.texts.get(name) != (texts[row] or "")
+                repeated[row] = self.kind is None or self.texts.get(name, "").strip() != (texts[row] or "").strip()
                 fresh[row] = False
             else:
                 self.places[name] = len(self.places)
@@ -194,7 +202,11 @@ class Reading:
         again = int((~fresh & ~repeated & block.good).sum())
         if again:
             self.assumed["rows that repeat a text add their judgements to it"] += again
-        block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", "Rename one or drop it.")
+        cure = "Rename one or drop it."
+        if self.kind is not None and repeated.any():
+            theirs = shlex.quote(f"{block.name_of('item_id')}=group")
+            cure += f" If it is no id of the text but of what the text belongs to, add --map {theirs}."
+        block.refuse(repeated, "item ids must be unique", lambda row: f"{ids[row]!r} again", cure)
         return fresh
 
     def _check_questions(self, block: Block, ids: Sequence[str | None]) -> None:
@@ -314,7 +326,7 @@ class Reading:
         n_ranks, matched = self.rules.n_ranks, block.matched
         if name in matched.profiles and matched.profiles[name].is_percent:
             self.assumed[f"percentages are read as scores: 0 % is 1 and 100 % is {n_ranks}"] = 1
-        scale = self.rules.scale
+        scale = self.rules.scale_of(name)
         if scale is not None:
             low, high = scale
             self.assumed[
@@ -331,15 +343,15 @@ class Reading:
         columns = {name: block.decoded(name) for name in ("item_id", "text")}
         self._keep_items(with_schema(columns, ITEMS).filter(pa.array(fresh)), None)
 
-    def check_scores(self, block: Block, column: pa.Array, given: BoolArray, *, said: pa.Array) -> None:
-        """Refuse rows whose score is no rank; ``said`` are the scores as they stand in the file."""
+    def check_scores(self, block: Block, column: pa.Array, given: BoolArray, *, said: pa.Array, name: str = "") -> None:
+        """Refuse rows whose score is no rank; ``said`` are the scores as they stand in the file's column ``name``."""
         values = numbers(column)
         if self.kind == "pairs":
             wrong = given & ~np.isfinite(values)
             cell = lambda row: repr(column[row].as_py())  # noqa: E731
             block.refuse(wrong, "a score beside votes must be a finite number", cell, "Correct it or drop the row.")
             return
-        highest, scale = self.rules.n_ranks, self.rules.scale
+        highest, scale = self.rules.n_ranks, self.rules.scale_of(name)
         wrong = given & ~((values >= 1) & (values <= highest))
         between = int((given & ~wrong & (values != np.floor(values))).sum())
         if between and scale is None:

@@ -3,10 +3,13 @@
 import re
 
 __all__ = [
+    "CONTAINERS",
     "IDENTITY",
     "NO_JUDGEMENT",
     "NO_SCORE",
+    "NO_SWITCH",
     "NUMBERED",
+    "NUMBERS_ROWS",
     "PERSON",
     "RATING",
     "SIDES",
@@ -42,7 +45,10 @@ IDENTITY = {
         "group thread_id thread topic topic_id question_id debate debate_id link_id conversation_id discussion_id "
         "topic_title thread_ts"
     ),
-    "author_id": _names("author speaker speaker_id username user_name reviewer reviewer_name autor from sender by"),
+    "author_id": _names(
+        "author speaker speaker_id username user_name reviewer reviewer_name autor from sender by "
+        "author_name commenter verfasser verfasserin absender auteur"
+    ),
     "reply_to": _names(
         "reply-to parent parent_id in_reply_to in_reply_to_id in_reply_to_status_id reply_to_id reply_to_message_id "
         "reference_message_id replies_to replied_to replying_to answers_to answer_to responds_to response_to "
@@ -65,8 +71,20 @@ NUMBERED = _names(
     "nr no # number nummer lfd_nr numero numéro index row column_1 unnamed:_0 __index_level_0__ sku article_number "
     "artikelnummer"
 )
+NUMBERS_ROWS = re.compile(
+    r"(?!.*(?:assignment|annotation|judg|session|hit|task|worker|person|user|participant|respondent))"
+    r"(?:.*[_-])?(?:id|nr|no|num|number|nummer)|编号|序号|番号"
+)
 USERS = _names("user user_id")
-TITLES = _names("title topic_title thread_title question_title topic_name subject betreff titel")
+TITLES = _names(
+    "title topic_title thread_title question_title topic_name subject betreff titel post_title post_text post "
+    "article_title headline beitragstext beitragstitel"
+)
+# What holds several texts, if several rows share one.
+CONTAINERS = _names(
+    "post_id article_id submission_id story_id video_id ticket_id case_id issue_id issue_key document_id doc_id "
+    "task_id beitrag_id beitrags_id beitrags-id beitrag artikel_id post article story submission thema"
+)
 # What is compared by many votes stands before what it wrote, which is compared once.
 _COMPETITORS = _names("model system assistant")
 _VERSIONS = _names(
@@ -99,4 +117,8 @@ NO_JUDGEMENT = re.compile(
     r"|lifetime|type|progress|finished|channel|replies|role|kind|deleted|golden|assignee|reporter|region|ip)(_|$)"
 )
 NO_SCORE = re.compile(r"(^|_)helpful(_|$)")  # a number of people, if it is a number
+# Columns of 0 and 1 that say something else of a row.
+NO_SWITCH = re.compile(
+    r"(^has_)|(^|_)(rank|edited|duplicate|bot|read|seen|train|test|valid|active|anonymous|sponsored|reply|retweet|pinned)(_|$)"
+)
 RATING = re.compile(r"rating|score|stars?|overall|bewertung|note")

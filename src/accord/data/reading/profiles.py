@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 
 from accord.data.reading.sources import Source
 
-__all__ = ["Profile", "is_total", "percent_of", "plain_name", "profile_of", "profiles_of", "score_of"]
+__all__ = [
+    "NOTHING_WORDS",
+    "NO_SCORE_WORDS",
+    "Profile",
+    "is_total",
+    "percent_of",
+    "plain_name",
+    "profile_of",
+    "profiles_of",
+    "score_of",
+]
 
 _LOOKED_AT = 2_000  # rows
 _FEW = 12  # different values that labels may have
@@ -40,6 +50,10 @@ _SCALES = [
 _UNSPACED = re.compile(  # signs of scripts without spaces between words
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uff01-\uff9f\U00020000-\U0003ffff]"
 )
+# What stands in a cell where nothing does: as R, pandas, databases and spreadsheets write it.
+NOTHING_WORDS = frozenset(("NA", "<NA>", "#N/A", "#NA", "NaN", "nan", "-nan", "NULL", "null"))
+# What people write where they give no score; as a label each of these may mean something.
+NO_SCORE_WORDS = frozenset(("na", "N/A", "n/a", "n.a.", "k.A.", "k. A.", "None", "none", "-", "–", "—", ".", "?"))
 _TOTAL = re.compile(
     r"(grand |sub)?totals?|sums?|averages?|avg\.?|means?|medians?|gesamt(summe|ergebnis)?|summe|durchschnitt|mittelwert"
     r"|mittel|moyenne|somme|total général|promedio|media|suma|totale|somma",
@@ -175,6 +189,11 @@ class Profile:
         few = 2 <= self.n_distinct <= min(_FEW, self.n // 2)
         return few and self.length <= _LONG_LABEL and not self.scores and not (self.is_percent or self.is_date)
 
+    @property
+    def is_switch(self) -> bool:
+        """Whether it holds 0 and 1 alone, which stand for no and yes."""
+        return self.scores == (0.0, 1.0) and self.n >= 4
+
 
 def profiles_of(source: Source) -> dict[str, Profile]:
     """A profile of each column."""
@@ -202,11 +221,12 @@ def _n_words(cell: str) -> int:
 
 def profile_of(cells: Iterable[str | None]) -> Profile:
     """A profile of some cells."""
-    column = list(cells)
+    column = [None if cell is not None and cell.strip() in NOTHING_WORDS else cell for cell in cells]
     given = [cell for cell in column if cell is not None and cell.strip()]
     distinct = dict.fromkeys(given)
     words = _scale_of(distinct) if len(distinct) <= _FEW else {}
-    scores = [score_of(cell, words) for cell in distinct] if len(distinct) <= 50 * _FEW else [None]
+    scored = [cell for cell in distinct if cell.strip() not in NO_SCORE_WORDS]
+    scores = [score_of(cell, words) for cell in scored] if len(distinct) <= 50 * _FEW else [None]
     known = sorted({score for score in scores if score is not None}) if None not in scores else []
     n = max(len(given), 1)
     return Profile(

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from accord.data.reading.names import (
+    CONTAINERS,
     NO_JUDGEMENT,
     NO_SCORE,
+    NO_SWITCH,
     NUMBERED,
+    NUMBERS_ROWS,
     RATING,
     SIDES,
     TITLES,
@@ -21,7 +24,7 @@ from accord.data.reading.sources import Source
 from accord.data.reading.votes import answered_columns
 from accord.errors import InputError
 
-__all__ = ["Look", "Matched", "check_uses", "compared_columns", "match", "parse_uses"]
+__all__ = ["CHOSEN", "Look", "Matched", "check_uses", "compared_columns", "match", "parse_uses"]
 
 _LAST = (("_a", "_b"), ("_1", "_2"), ("1", "2"), ("_left", "_right"), ("_links", "_rechts"), ("_gauche", "_droite"))
 _FIRST = (
@@ -34,6 +37,8 @@ _SCORE_NAME = re.compile(
 )
 
 
+CHOSEN = "chosen with --map"  # why a column is taken so that somebody named
+_SHARED = 0.8  # different values a row, at most, of a column that several rows share
 _JOINED_NAME = re.compile(r"\('[^']*', '([^']+)'\)")
 
 
@@ -211,7 +216,7 @@ def _as_role(
     """The file in a role, if it has the columns of the role."""
     columns: dict[str, str] = {}
     scores: dict[str, str] = {}
-    reasons = dict.fromkeys(uses, "chosen with --map")
+    reasons = dict.fromkeys(uses, CHOSEN)
     taken = set(uses)
     for theirs, use in uses.items():
         base, _, name = use.partition(":")
@@ -339,7 +344,18 @@ def _less_plain(
             taken.add(theirs)
             reasons[theirs] = why
 
+    def shared(name: str) -> bool:
+        return 1 < profiles[name].n_distinct <= _SHARED * profiles[name].n and not profiles[name].is_text
+
+    if kind != "pairs":
+        held = columns.get("item_id", "")
+        if plain_name(held) in CONTAINERS and held not in reasons and shared(held) and _of_several(columns, profiles):
+            taken.discard(columns.pop("item_id"))
+        take("group_id", CONTAINERS, "several texts share one", shared)
     take("item_id", NUMBERED, "every row has another", lambda name: profiles[name].is_unique)
+    if "annotator_id" not in columns:  # else a row is an answer, and its number that of the answer
+        numbered = [name for name in known if NUMBERS_ROWS.fullmatch(name)]
+        take("item_id", numbered[:1], "every row has another", lambda name: profiles[name].is_unique)
     one_row_a_text = profiles[columns["item_id"]].is_unique if "item_id" in columns else "group_id" in columns
     if plain_name(columns.get("annotator_id", "")) in USERS and one_row_a_text:
         taken.discard(columns.pop("annotator_id"))
@@ -353,6 +369,12 @@ def _less_plain(
             return len(titles) == len({group for group, _ in titles}) and ids.isdisjoint(groups)
 
         take("question", TITLES, "every thread has one", asked)
+
+
+def _of_several(columns: Mapping[str, str], profiles: Mapping[str, Profile]) -> bool:
+    """Whether rows with the same id have different texts."""
+    ids, texts = (profiles[columns[name]].first for name in ("item_id", "text"))
+    return len(set(zip(ids, texts, strict=True))) > len(set(ids))
 
 
 def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matched:
@@ -376,10 +398,16 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     from_zero = _from_zero(found, open_) if not named else []
     rated = [name for name in open_ if name in {*rated, *from_zero}]
     labelled = [name for name in open_ if found.profiles[name].is_label and not NO_JUDGEMENT.search(plain_name(name))]
+    if not labelled:
+        switches = [name for name in open_ if found.profiles[name].is_switch and not NO_SWITCH.search(plain_name(name))]
+        labelled = [name for name in switches if not NO_JUDGEMENT.search(plain_name(name))]
     shares = [name for name in open_ if found.profiles[name].is_percent and not NO_JUDGEMENT.search(plain_name(name))]
     reasons, columns, scores, could = dict(found.reasons), dict(found.columns), {**found.scores}, list[str]()
     for name in shares:
         reasons[name] = "percentages; as a score, 0 % is the lowest rank and 100 % the highest: choose with --map"
+    for name in open_:
+        if _may_be_slider(name, found.profiles[name]):
+            reasons[name] = "it may be a slider: choose with --map, as score, and add --scale 0..100"
     if marked:
         scores.update(marked)
     elif kind == "aspects" or (kind is None and (named or "label" not in columns) and not found.scores):
@@ -406,6 +434,12 @@ def _judged(found: Matched, kind: str | None, uses: Mapping[str, str]) -> Matche
     return replace(
         found, columns=columns, scores=scores, rest=rest, could=tuple(could), reasons=reasons, from_zero=zero
     )
+
+
+def _may_be_slider(name: str, profile: Profile) -> bool:
+    """Whether a column is called as scores are and holds numbers from 0 to 100 that are too many to be ranks."""
+    within = bool(profile.scores) and profile.scores[0] >= 0 and 10 < profile.scores[-1] <= 100
+    return within and RATING.search(plain_name(name)) is not None and not NO_JUDGEMENT.search(plain_name(name))
 
 
 def _from_zero(found: Matched, names: Sequence[str]) -> list[str]:

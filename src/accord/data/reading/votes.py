@@ -15,6 +15,7 @@ _TIE = (
     *("tie (bothbad)", "no preference", "no difference", "equally good", "same", "the same", "cannot decide"),
     *("can't decide", "unentschieden", "egal", "beide", "keine", "égalité", "both good", "both_good", "about the same"),
     *("don't know", "not sure", "equally bad", "weiß nicht", "weiss nicht", "gleich gut", "gleich"),
+    *("=", "==", "a=b", "a = b", "≈", "tied", "empate", "pareggio"),
 )
 _NAMED_SIDE = re.compile(
     r"(?:text|option|argument|answer|response|choice|item|statement|candidate|version|model|system|assistant|slogan|output)"
