@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from accord.data.corpora import cqa
 from accord.data.threads import Threads
-from accord.threads import ThreadClassifier, held_out
+from accord.threads import ThreadClassifier
 from accord.threads.paper.tables import Features, binary, fitted, outcome
 
 # Helpful answers and chatter about where to buy bread, in five languages and in emoji.
@@ -159,41 +159,35 @@ def test_a_pull_that_helps_is_used_and_one_that_does_not_is_nothing(n_labels):
     assert gap.max() < 0.06
 
 
-def wordy(n_threads, seed):
-    """Threads that lean to one label, and words of which some are more frequent under one label."""
+def faint(n_threads, seed, words_of=None, words=150, kinds=6):
+    """Threads that lean a little to one of six labels, and words of which some are more frequent under one label."""
     rng = np.random.default_rng(seed)
-    share = 1.0 / np.arange(1, 121) ** 0.7
-    share = np.stack([share * np.exp(np.random.default_rng(side).normal(scale=0.6, size=120)) for side in (0, 1)])
-    thread = np.repeat(np.arange(n_threads), rng.integers(3, 9, n_threads))
-    lean = np.where(rng.random(n_threads) < 0.5, 0.85, 0.15)
-    truth = (rng.random(len(thread)) < lean[thread]).astype(int)
-    words = [rng.choice(120, 7, p=share[one] / share[one].sum()) for one in truth]
+    often = np.arange(1, kinds + 1) ** -0.5
+    share = np.arange(1, words + 1) ** -0.7 * np.exp(
+        np.random.default_rng(seed if words_of is None else words_of).normal(scale=0.6, size=(kinds, words))
+    )
+    thread = np.repeat(np.arange(n_threads), rng.integers(1, 9, n_threads))
+    lean = rng.choice(kinds, n_threads, p=often / often.sum())[thread]
+    truth = np.where(rng.random(len(thread)) < 0.3, lean, rng.choice(kinds, len(thread), p=often / often.sum()))
+    said = [rng.choice(words, 8, p=share[one] / share[one].sum()) for one in truth]
     return pd.DataFrame(
         {
             "item_id": [f"c{k}" for k in range(len(thread))],
             "group_id": [f"t{k}" for k in thread],
-            "text": [" ".join(f"w{word}" for word in some) for some in words],
-            "label": np.array(["no", "yes"])[truth],
+            "text": [" ".join(f"w{word}" for word in some) for some in said],
+            "label": [f"label {one}" for one in truth],
         }
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_nodes_of_few_threads_are_hardly_made_surer_than_they_were_trained(seed, monkeypatch):
-    train, new = wordy(25, seed), wordy(150, seed=99)
-    code = (new["label"] == "yes").to_numpy().astype(int)
-
-    def fitted_and_loss():
-        model = ThreadClassifier().fit(train)
-        p = model.predict_proba(new.drop(columns="label"))[np.arange(len(code)), code]
-        return model.coupling_, -np.log(p).mean()
-
-    found, loss = fitted_and_loss()
-    monkeypatch.setattr(held_out, "SURER", held_out.PRIOR)
-    free, loss_of_free = fitted_and_loss()
-    assert found.pull > 0.0
-    assert 1.0 < found.slope < 1.0 + 0.5 * (free.slope - 1.0)
-    assert loss < loss_of_free - 0.005
+def test_a_pull_of_few_threads_hardly_changes_how_sure_comments_are_of_six_labels():
+    # Where comments that were held out know little, what a pull is fitted beside is no measure of those that predict.
+    train, new = faint(20, seed=7118), faint(100, seed=57118, words_of=7118)
+    joint, local = (ThreadClassifier(model=model).fit(train) for model in ("fccrf", "local"))
+    code = pd.Categorical(new["label"], categories=joint.classes_).codes
+    p, alone = (model.predict_proba(new.drop(columns="label")) for model in (joint, local))
+    assert joint.coupling_.pull != 0.0
+    assert -np.log(p[np.arange(len(code)), code]).mean() < -np.log(alone[np.arange(len(code)), code]).mean() + 0.01
 
 
 def one_comment_each(n, seed, words=300):

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from accord.engines.graphs import Graphs
+from accord.engines.numerics import log_normalise
 from accord.fitting.graph_crf import GraphCRF
 from accord.threads import held_out
 
@@ -62,3 +63,17 @@ def test_a_fit_without_pulls_is_the_same_and_runs_no_engine(n_labels, monkeypatc
     assert_allclose(fast, slow, atol=1e-7)
     assert_allclose(part.loss(fast), loss, rtol=1e-8)
     assert -10.0 < held_out._fit_given(part, alone) < 10.0
+
+
+@pytest.mark.parametrize("size", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_nodes_of_all_threads_keep_their_size_however_much_those_held_out_know(n_labels, size):
+    rng = np.random.default_rng(3)
+    thread = np.repeat(np.arange(40), 4)
+    labels = np.where(rng.random(160) < 0.7, rng.integers(0, n_labels, 40)[thread], rng.integers(0, n_labels, 160))
+    layout = Graphs.complete(np.zeros((160, n_labels)), np.full(40, 4))
+    scores = log_normalise(size * (rng.normal(size=(160, n_labels)) + np.eye(n_labels)[labels]), axis=1)
+    held = held_out.HeldOut(scores, thread % 5, 1.0, {})
+    found = held_out.fit_coupling(held, layout, np.full(layout.n_edges, 1.0 / 3.0), labels)
+    assert found.pull > 0.5
+    assert 0.6 < found.slope < 1.4

@@ -38,9 +38,6 @@ FIXED = 30.0  # where nothing can be held out
 BIAS = 0.1  # keeps a bias finite where a fold lacks a label
 MOST_THREADS = 800  # more are not needed to fit a handful of numbers
 PRIOR = 2.0  # total strength that draws slope and pulls towards 1 and 0
-# Nodes that were trained without a fold are more timid than those of all threads, which predict. A slope above 1 that
-# makes up for that would make the latter too sure, so that it is drawn to 1 with this total strength.
-SURER = 40.0
 
 # The loss of marginals takes differences of them, which need a tight fixed point. All edges of a thread share one gain.
 infer = partial(auto, tol=1e-9, max_iter=500, warn=False, each_edge=False)
@@ -67,8 +64,8 @@ class Coupling:
 
     pull: float  # between two comments whose labels are not known
     pull_given: float  # from a comment whose label is given to one whose label is not
-    slope: float  # what the nodes' log-odds are multiplied with
-    offsets: tuple[float, ...]  # what is added to the score of each label
+    slope: float  # what the log-odds of nodes that are trained on all threads are multiplied with beside the pull
+    offsets: tuple[float, ...]  # what is added to the score of each label beside the pull
     log_loss_alone: float
     log_loss_coupled: float
     given_loss_alone: float
@@ -197,8 +194,10 @@ def fit_coupling(
         sums[1] += [given_loss(0.0), given_loss(_fit_given(here, alone))]
     each, rest = sums[0] / max((own >= 0).sum(), 1), sums[1] / max(((own >= 0) & (given < 0)).sum(), 1)
     whole = _Part(crf, own, given)
-    best = _fit_pull(whole, alone) if each[1] < each[0] else alone
-    pull_given = _fit_given(whole, best) if rest[1] < rest[0] else 0.0
+    coupled = each[1] < each[0]
+    fitted = _fit_pull(whole, alone) if coupled else alone
+    pull_given = _fit_given(whole, fitted) if rest[1] < rest[0] else 0.0
+    best = _beside_all_threads(fitted, _fit_pull(whole, alone, pulls=False)) if coupled else alone
     offsets = (0.0, best[1]) if len(best) == 3 else best[1:-1]
     return Coupling(
         float(best[-1]), pull_given, float(best[0]), tuple(map(float, offsets)), *map(float, (*each, *rest))
@@ -252,13 +251,25 @@ def _fit_pull(part: _Part, alone: FloatArray, *, pulls: bool = True) -> FloatArr
     def penalised(moved: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = loss(tie @ (moved + alone))
         strength = np.zeros(len(alone))
-        strength[[0, -1]] = SURER if moved[0] > 0.0 else PRIOR, PRIOR
+        strength[[0, -1]] = PRIOR
         return value + 0.5 * float(strength @ moved**2) / n, tie.T @ gradient + strength * moved / n
 
     # The slope is never negative.
     bounds = [(-1.0, None), *[(None, None)] * (len(alone) - 2), (None, None) if pulls else (0.0, 0.0)]
     found = minimise_lbfgs(penalised, np.zeros(len(alone)), bounds=bounds, tol=1e-4, max_iter=50)
     return np.asarray(found.weights + alone)
+
+
+def _beside_all_threads(coupled: FloatArray, apart: FloatArray) -> FloatArray:
+    """What a pull changes of slope and offsets, for nodes that are trained on all threads.
+
+    Nodes that were trained without a fold differ from those: with few threads they may be too timid, or know next to
+    nothing. Slope and offsets that are fitted to them without a pull tell that; it is left out, and so is what both
+    fits have in common.
+    """
+    found = coupled - apart
+    found[0] = max(1.0 + found[0], 0.0)
+    return np.asarray(found)
 
 
 def _fit_given(part: _Part, parameters: FloatArray) -> float:
