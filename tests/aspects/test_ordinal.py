@@ -10,6 +10,7 @@ from accord.aspects.ordinal import (
     all_threshold_loss,
     as_new,
     choose_penalty,
+    choose_prior,
     fit_all_threshold,
     fit_cumulative,
     fit_stacked,
@@ -239,6 +240,18 @@ def test_an_aspect_with_few_scores_learns_from_the_words_of_the_others():
     )
     apart, together = (np.corrcoef(logit_scores(model, x[200:])[:, 1], z[200:])[0, 1] for model in (alone, joint))
     assert together > apart + 0.1
+
+
+@pytest.mark.parametrize(("shared", "taken"), [(True, (0.3, 0.5)), (False, (0.1, 0.0))])
+def test_weights_are_alike_only_where_that_is_better_out_of_fold(shared, taken):
+    """Words mean the same for every aspect, or the words of one aspect say nothing of the others."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 150)) / np.sqrt(150)
+    own = rng.normal(size=(150, 1)) * np.repeat(np.eye(3), 50, axis=0) * np.sqrt(3)
+    weights = np.repeat(rng.normal(size=(150, 1)), 3, axis=1) if shared else own
+    ranks = 1 + np.digitize(4.0 * x @ weights + 2.0 * rng.normal(size=(300, 3)), [-2.0, 0.0, 2.0])
+    found = choose_prior(sp.csr_array(x), ranks, ((0.1, 0.0), (0.3, 0.5)), seed=0, n_ranks=4)
+    assert found == taken
 
 
 def test_the_order_of_aspects_does_not_matter_where_their_weights_are_alike():

@@ -83,10 +83,11 @@ PERCEPTRONS = ("prank", "sim", "good_grief", "good_grief_decode")
 ORDINALS = ("ordinal", "ordinal_crf")
 DECODERS: dict[str, Callable[[FloatArray], IntArray]] = {"median": median_ranks, "mode": mode_ranks}
 _PENALTY = 0.1  # of text weights that have nothing in common
-# Of stacked nodes: penalty, and correlation of the weights of a phrase. With few texts one of two is chosen; with many,
-# weights are alike, and the penalty is stronger for that.
+# Of stacked nodes: penalty, and correlation of the weights of a phrase. With few texts, and with many, one of two is
+# chosen out of fold, on no more texts than this.
 _FEW_PRIORS, _FEW_TEXTS = ((_PENALTY, 0.0), (0.03, 0.0)), 400
-_MANY_PRIOR, _MANY_TEXTS = (0.3, 0.5), 2000
+_MANY_PRIORS, _MANY_TEXTS = ((_PENALTY, 0.0), (0.3, 0.5)), 2000
+_MOST_CHOSEN_ON = 4000
 _MOST_COUPLED = 10  # ranks; with more, aspects see each other's words and scores in the stacked nodes alone
 _CURE_PROBABILITIES = "Use model='ordinal' or 'ordinal_crf'."
 
@@ -116,9 +117,9 @@ class AspectRanker(WithWorkers, BaseEstimator):
         weights a threshold; one weight vector an aspect.
     penalty : float or sequence of float, optional
         L2 strength of text weights; of several, the one with the least out-of-fold loss. By default .1; with fewer than
-        400 texts stacked nodes take .03 where that is better out of fold. With 2,000 texts and more, and no penalty
-        given, they take .3 and expect that a phrase has similar weights under all aspects and thresholds (a correlation
-        of ½ for any two aspects, and for any two thresholds).
+        400 texts stacked nodes take .03 where that is better out of fold. With 2,000 texts and more they take .3, and
+        expect that a phrase has similar weights under all aspects and thresholds (a correlation of ½ for any two
+        aspects, and for any two thresholds), where that is better out of fold.
     stack_penalty, edge_penalty : float
         L2 strengths of what each threshold adds to the second stage of stacking (and to the nodes of the field), and of
         what each pair of aspects adds to the edges that all pairs share.
@@ -470,12 +471,18 @@ class AspectRanker(WithWorkers, BaseEstimator):
         """Penalty of the text weights, and how alike those of a phrase are under aspects and thresholds."""
         if self.nodes != "stacked" or self.training != "two_stage" or self.penalty is not None:
             return self._penalty(x, ranks, texts, rng), 0.0
-        if x.shape[0] >= _FEW_TEXTS:
-            many = x.shape[0] >= _MANY_TEXTS and ranks.shape[1] * (self.n_ranks - 1) <= MOST_STACKED
-            return _MANY_PRIOR if many else (_PENALTY, 0.0)
+        few, many = x.shape[0] < _FEW_TEXTS, x.shape[0] >= _MANY_TEXTS
+        many = many and ranks.shape[1] * (self.n_ranks - 1) <= MOST_STACKED
+        if not few and not many:
+            return _PENALTY, 0.0
+        some = slice(
+            _MOST_CHOSEN_ON
+        )  # the rows are in an order of their content, so that any of them are like the rest
+        kept = np.unique(texts[some], return_inverse=True)[1]
         return choose_prior(
-            x, ranks, _FEW_PRIORS, seed=int(rng.integers(2**32)), n_ranks=self.n_ranks,
-            stack_penalty=self.stack_penalty, n_folds=self._folds(texts), texts=texts, n_unit=self._n_unit(x),
+            x[some], ranks[some], _FEW_PRIORS if few else _MANY_PRIORS, seed=int(rng.integers(2**32)),
+            n_ranks=self.n_ranks, stack_penalty=self.stack_penalty, n_folds=self._folds(kept), texts=kept,
+            n_unit=self._n_unit(x),
         )  # fmt: skip
 
     def _penalty(self, x: Any, ranks: IntArray, texts: IntArray, rng: np.random.Generator) -> float:
