@@ -124,7 +124,7 @@ def measure(kind, path, splits, seeds, ways, minutes, n_texts):
 
 
 def report(rows):
-    """Means, and what each way is better by than random questions on the same split and seed.
+    """Means, and what each way is better by than random questions, on the splits and seeds that both were replayed on.
 
     Seeds of a split share its texts: its mean over seeds is one value of the interval.
     """
@@ -134,17 +134,19 @@ def report(rows):
     ])  # fmt: skip
     for kind, part in table.groupby("kind"):
         sign = -1.0 if kind == "aspects" else 1.0
-        cells = part.pivot_table(index=["split", "seed"], columns=["way", "n"], values="score").dropna()
-        print(f"\n{kind}: {cells.index.get_level_values(0).nunique()} splits, {len(cells)} replays of each way")
-        print("| way | " + " | ".join(map(str, SIZES)) + " | as good as 400 random after |\n|---|" + "---:|" * 5)
-        for way in dict.fromkeys(["random", *cells.columns.get_level_values(0)]):
+        whole = part.pivot_table(index=["split", "seed"], columns=["way", "n"], values="score")
+        print(f"\n{kind}\n| way | splits, replays | {' | '.join(map(str, SIZES))} | as good as 400 random after |")
+        print("|---|---:|" + "---:|" * 5)
+        for way in dict.fromkeys(["random", *whole.columns.get_level_values(0)]):
+            cells = whole[["random", *({way} - {"random"})]].dropna()
             told = []
             for n in SIZES:
                 gain = sign * (cells[way, n] - cells["random", n]).groupby("split").mean()
                 half = student.ppf(0.975, len(gain) - 1) * gain.std(ddof=1) / np.sqrt(len(gain))
                 more = "" if way == "random" else f" ({gain.mean():+.3f} ± {half:.3f})"
                 told.append(f"{cells[way, n].mean():.3f}{more}")
-            print(f"| {way} | " + " | ".join(told) + f" | {needed(cells, way, sign):.0f} |")
+            size = f"{cells.index.get_level_values(0).nunique()}, {len(cells)}"
+            print(f"| {way} | {size} | " + " | ".join(told) + f" | {needed(cells, way, sign):.0f} |")
 
 
 def needed(cells, way, sign):
