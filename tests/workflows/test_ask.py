@@ -68,6 +68,28 @@ def test_before_there_is_any_judgement_texts_are_asked_that_cover_the_project(ki
     assert table["gain"].isna().all()
 
 
+def test_before_there_is_any_vote_pairs_are_asked_that_connect_the_texts_of_each_question(tmp_path, capsys):
+    project = replace(open_example("arguments"), judgement_table=JUDGEMENTS.empty_table())
+    items = project.items()
+    table = ask(None, project, n=items.n_items, progress=quiet)
+    assert list(table.columns) == ["left", "right", "strategy", "seconds"]
+    group = dict(zip(items.ids, items.groups, strict=True))
+    assert all(group[a] == group[b] for a, b in zip(table["left"], table["right"], strict=True))
+    assert set(table["left"]) | set(table["right"]) == set(items.ids)
+    assert not table.equals(ask(None, project, n=items.n_items, seed=1, progress=quiet))
+    (tmp_path / "texts.csv").write_text("id,text\na,The bus is late.\nb,The tram is quick.\nc,I would walk.\n")
+    assert main(["import", str(tmp_path / "texts.csv"), "--texts-only", "--out", str(tmp_path / "texts")]) == 0
+    capsys.readouterr()
+    assert main(["ask", "pairs", str(tmp_path / "texts"), "-n", "3"]) == 0
+    assert "no vote is known yet" in capsys.readouterr().out
+
+
+def test_one_text_makes_no_pair_to_ask_about():
+    project = Project("pairs", with_schema({"item_id": ["a"], "text": ["alone"]}, ITEMS), JUDGEMENTS.empty_table())
+    with pytest.raises(InputError, match="needs two texts"):
+        ask(None, project, n=3, progress=quiet)
+
+
 def test_ways_of_asking_differ_and_unknown_ones_are_refused():
     project = partly("links")
     asked = {way: tuple(ask(None, project, n=8, strategy=way, progress=quiet)["item_id"]) for way in STRATEGIES}

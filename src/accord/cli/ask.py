@@ -95,6 +95,8 @@ def ask(
     if "gain" in table and table["gain"].notna().any():
         told = "; p_left: the probability that the left text wins" if "p_left" in table else ""
         typer.echo(f"gain: {_gain(table)}{told}.")
+    if opened.kind == "pairs" and "gain" not in table:
+        typer.echo("strategy: no vote is known yet, so each text is met first, and the texts of a group are connected.")
     if who:
         typer.echo("who: to whom the question goes; of 100 questions 15 go to anybody, so that nobody is left out.")
     asked = set(table["question"]) if "question" in table else {"vote"}

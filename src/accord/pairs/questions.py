@@ -8,7 +8,16 @@ from scipy.special import entr, log_ndtr
 from accord.pairs.process.likelihoods import Preference
 from accord.typing import FloatArray, IntArray
 
-__all__ = ["STRATEGIES", "answer_precision", "bald", "candidate_pairs", "pick_pairs", "transfer", "uncertainty"]
+__all__ = [
+    "STRATEGIES",
+    "answer_precision",
+    "bald",
+    "candidate_pairs",
+    "first_pairs",
+    "pick_pairs",
+    "transfer",
+    "uncertainty",
+]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
@@ -94,14 +103,51 @@ def pick_pairs(gain: FloatArray, left: IntArray, right: IntArray, n: int) -> Int
     return np.array(chosen, dtype=np.int64)
 
 
+def first_pairs(
+    n_items: int, groups: IntArray | None, n_pairs: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Pairs to begin with, when no vote is known: left and right items, each of shape (n_found,), n_found ≤ n_pairs.
+
+    The items of a group stand in a circle, in an order that is drawn, and neighbours are compared. The first half of
+    these pairs meets every item, and all but one connect the group, so that any two of its items can be ranked.
+    Further circles, drawn anew, follow where more pairs are wanted and there are some. Groups take turns by their size.
+    """
+    groups = np.zeros(n_items, dtype=np.int64) if groups is None else groups
+    members = [rows for rows in np.split(np.argsort(groups, kind="stable"), _ends(groups)) if rows.size > 1]
+    found: list[tuple[float, int, int]] = []
+    for rows in members:
+        most = rows.size * (rows.size - 1) // 2
+        seen: dict[tuple[int, int], None] = {}
+        while len(seen) < min(most, n_pairs):
+            circle = rng.permutation(rows)
+            if rows.size * 4 > most:  # few pairs are left to be met by chance: the rest in an order that is drawn
+                sides = np.triu_indices(rows.size, 1)
+                rest = rng.permutation(np.column_stack([circle[side] for side in sides]))
+            else:
+                rest = np.empty((0, 2), dtype=np.int64)
+            around = np.column_stack([circle, np.roll(circle, -1)])
+            for a, b in np.concatenate([around[: rows.size - 1 : 2], around[1::2][::-1], around[-1:], rest]).tolist():
+                seen.setdefault((min(a, b), max(a, b)), None)
+        # Of groups of 20 and 10 texts two pairs of the larger one come with each of the smaller one.
+        found += [((turn + rng.random()) / rows.size, *pair) for turn, pair in enumerate(seen)]
+    pairs = np.array([pair for _, *pair in sorted(found)[:n_pairs]], dtype=np.int64).reshape(-1, 2)
+    swap = rng.random(len(pairs)) < 0.5
+    pairs[swap] = pairs[swap][:, ::-1]
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _ends(groups: IntArray) -> IntArray:
+    """Where each group but the last ends once items are sorted by group, shape (n_groups − 1,)."""
+    return np.cumsum(np.unique(groups, return_counts=True)[1])[:-1]
+
+
 def candidate_pairs(
     n_items: int, groups: IntArray | None, limit: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Pairs of different items, inside one group where there are groups; at most ``limit``, drawn at random."""
     members = [np.arange(n_items)]
     if groups is not None:
-        counts = np.unique(groups, return_counts=True)[1]
-        members = np.split(np.argsort(groups, kind="stable"), np.cumsum(counts)[:-1])
+        members = np.split(np.argsort(groups, kind="stable"), _ends(groups))
     sizes = np.array([rows.size * (rows.size - 1) // 2 for rows in members], dtype=np.int64)
     if sizes.sum() <= limit:
         pairs = [tuple(rows[side] for side in np.triu_indices(rows.size, 1)) for rows in members]

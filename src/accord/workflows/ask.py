@@ -13,6 +13,7 @@ from accord.data.project import Project
 from accord.data.task import Beliefs, Task
 from accord.errors import InputError, did_you_mean
 from accord.fitting.asking import Asking, least_certain, pick_texts
+from accord.pairs.questions import first_pairs
 from accord.store.models import SavedModel
 from accord.texts.similar import weighted_words
 from accord.typing import BoolArray, FloatArray, IntArray, ObjectArray, Progress
@@ -91,9 +92,10 @@ def ask(
 ) -> pd.DataFrame:
     """The ``n`` questions most worth asking next; without a saved model one is trained first.
 
-    Of pairs: ``left, right, gain, p_left, seconds``. Of the other kinds: ``item_id, question, strategy, propensity,
-    gain, seconds, why``, and ``aspect`` where one aspect of the text tells most. Where nothing can be learnt yet, the
-    texts are those that cover the project best, and ``strategy`` says so.
+    Of pairs: ``left, right, gain, p_left, seconds``; before there is any vote, pairs that connect the texts of each
+    group, and ``strategy`` says so in the place of ``gain`` and ``p_left``. Of the other kinds: ``item_id, question,
+    strategy, propensity, gain, seconds, why``, and ``aspect`` where one aspect of the text tells most. Where nothing
+    can be learnt yet, the texts are those that cover the project best, and ``strategy`` says so.
 
     ``questions`` are the kinds of question among which is chosen (:data:`~accord.workflows.costs.QUESTIONS`): the usual
     one of the project's kind, and those that ``cost`` gives the seconds of. Seconds that are not given are measured.
@@ -109,6 +111,8 @@ def ask(
         raise InputError(f"a strategy for {project.kind} is one of {', '.join(allowed)}; got {strategy!r}.{meant}")
     if saved is not None:
         check_match(saved, project)
+    if saved is None and project.kind == "pairs" and not project.comparisons().n_votes and not project.marks():
+        return _first_pairs(project, n, seed, costs["vote"])
     if task.beliefs is None:
         choose, how = task.must(task.ask, "ask"), () if strategy is None else (strategy,)
         more = 3 * n if costs["vote"].slope > 0 else n  # among which the quick ones are found
@@ -139,6 +143,19 @@ def _asked_for(kind: str, questions: Sequence[str] | None, cost: Mapping[str, fl
             raise InputError(f"a question of {kind} is {' or '.join(known)}; got {name!r}.{meant}")
     wanted = set(questions) if questions else {known[0], *(cost or {})}
     return tuple(name for name in known if name in wanted)
+
+
+def _first_pairs(project: Project, n: int, seed: int, cost: Cost) -> pd.DataFrame:
+    """Pairs to begin with: each text is met, and those of a group are connected."""
+    items = project.items()
+    groups = None if items.groups is None else pd.factorize(items.groups, use_na_sentinel=False)[0]
+    left, right = first_pairs(items.n_items, groups, n, np.random.default_rng(seed))
+    if not left.size:
+        raise InputError(
+            f"a pair needs two texts of one group; this project has {items.n_items} texts and no such pair. Add texts."
+        )
+    table = pd.DataFrame({"left": items.ids[left], "right": items.ids[right], "strategy": "coverage"})
+    return _by_the_second(table, project, cost, n)
 
 
 def _by_the_second(table: pd.DataFrame, project: Project, cost: Cost, n: int) -> pd.DataFrame:
