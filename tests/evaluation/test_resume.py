@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from accord.evaluation.resume import FinishedParts, source_key
+from accord.evaluation.resume import FinishedParts, kept_until_used, source_key
 
 
 def test_a_finished_part_is_not_computed_again(tmp_path, monkeypatch):
@@ -22,6 +22,24 @@ def test_a_part_that_fails_leaves_nothing_behind(tmp_path):
         finished.get("part", lambda: 1 / 0)
     assert finished.get("part", lambda: 3) == 3
     assert [path.name for path in (tmp_path / "parts").iterdir()] == ["part.json"]
+
+
+def test_parts_of_a_run_that_is_over_stay_until_its_results_are_used(tmp_path):
+    finished = FinishedParts(tmp_path / "parts")
+
+    def run_and_write(full):
+        with kept_until_used():
+            finished.get("part", lambda: 3)
+            finished.clear()
+            (tmp_path / full / "page.md").write_text("")
+
+    with pytest.raises(FileNotFoundError):
+        run_and_write("a folder that is not there")
+    assert finished.get("part", lambda: pytest.fail("computed twice")) == 3
+    with kept_until_used():
+        finished.clear()
+        assert finished.folder.exists()
+    assert not finished.folder.exists()
 
 
 def test_without_a_folder_nothing_is_kept():

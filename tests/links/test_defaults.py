@@ -40,6 +40,37 @@ def graph(n=400, n_labels=3, homophily=0.85, topic=0.3, seed=0):
     )
 
 
+def debates_with_words_of_their_own(n_debates, size=10, seed=0):
+    """Texts of debates in which words of the debate go with a side there, and with no side elsewhere; links agree."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_debates), size)
+    y = rng.integers(0, 2, len(group))
+    words = rng.integers(0, 60, (n_debates, 2, 6))  # those of each side, which other debates share out anew
+    counts = np.zeros((len(y), 60))
+    for row, (debate, side) in enumerate(zip(group, y, strict=True)):
+        told = words[debate, side if rng.random() < 0.9 else 1 - side]
+        np.add.at(counts[row], rng.choice(told, 8), 1.0)
+    same = (group[:, None] == group) & (y[:, None] == y)
+    ends = [(i, rng.choice(np.flatnonzero(same[i]))) for i in range(len(y))]
+    ids = np.array([f"t{i}" for i in range(len(y))], dtype=object)
+    links = Links(*(ids[[pair[side] for pair in ends if pair[0] != pair[1]]] for side in (0, 1)))
+    return counts, np.array(["no", "yes"], dtype=object)[y], ids, links, group.astype(str)
+
+
+def test_what_a_few_debates_say_by_chance_is_not_believed_in_others():
+    loss = []
+    for seed in range(10):
+        X, y, ids, links, groups = debates_with_words_of_their_own(n_debates=13, seed=seed)
+        known, new = np.flatnonzero(groups.astype(int) < 3), np.flatnonzero(groups.astype(int) >= 3)
+        model = CollectiveClassifier().fit(
+            X[known], y[known], links=links.among(ids[known])[0], ids=ids[known], groups=groups[known]
+        )
+        p = model.predict_proba(X[new], links=links.among(ids[new])[0], ids=ids[new], groups=groups[new])
+        loss.append(-np.mean(np.log(p[np.arange(len(new)), (y[new] == "yes").astype(int)])))
+    assert np.mean(loss) < 0.75
+    assert np.max(loss) < 1.0
+
+
 def part(y, share, seed=0):
     known = y.copy()
     known[np.random.default_rng(seed).random(len(y)) >= share] = None

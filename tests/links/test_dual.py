@@ -16,6 +16,7 @@ from accord.links.dual import (
     Coupling,
     DualModel,
     Evidence,
+    beside_shares,
     fit_agreement,
     fit_coupling,
     fit_fusion,
@@ -153,6 +154,18 @@ def test_the_gain_of_links_must_be_seen_in_several_debates():
     by_debates = fit_dual(scores, codes, [mixed], 2, units=groups).free
     assert by_texts.scales != (0.0,)
     assert by_debates.scales == (0.0,)
+
+
+def test_two_labelled_groups_leave_half_of_the_certainty_and_many_leave_all():
+    codes = np.array([0, 0, 0, 1] * 5)
+    log_p = np.log([[0.99, 0.01], [0.2, 0.8]])
+    shares = np.array([20.0, 10.0]) / 30.0
+    given = Coupling(scales=(1.0,), fusion=RAW)
+    drawn = beside_shares(given, codes, 2, 2).drawn(log_p)
+    assert_allclose(logit(np.exp(drawn[:, 1])), (logit([0.01, 0.8]) + logit(shares[1])) / 2)
+    assert_allclose(np.exp(drawn).sum(axis=1), 1.0)
+    assert_allclose(beside_shares(given, codes, 2, 40).drawn(log_p), log_p, atol=1e-9)
+    assert beside_shares(given, codes, 2, 1) is given
 
 
 def test_weights_count_and_a_weight_of_zero_is_no_link():

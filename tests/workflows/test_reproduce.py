@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import accord
+from accord.cli.main import main
 from accord.evaluation.tables import Row
 from accord.workflows.reproduce import Origin, Reproduction, wide_table
 
@@ -143,3 +144,11 @@ def test_the_published_page_holds_the_rows_that_are_kept_beside_it(kept, tmp_pat
     run.write(tmp_path / kept.with_suffix(".md").name)
     written = (tmp_path / f"{kept.stem}.md").read_text(encoding="utf-8").partition("<!-- tables")[2]
     assert written.rstrip() in kept.with_suffix(".md").read_text(encoding="utf-8")
+
+
+def test_a_folder_in_the_place_of_a_page_is_refused_before_the_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("accord.workflows.reproduce.reproduce", lambda *_, **__: pytest.fail("an hour was spent"))
+    assert main(["reproduce", "links", "--results", str(tmp_path)]) == 2
+    assert "names a page, such as results/links.md" in capsys.readouterr().err
+    (tmp_path / "taken").write_text("")
+    assert main(["reproduce", "links", "--results", str(tmp_path / "taken" / "links.md")]) == 2

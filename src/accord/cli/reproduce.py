@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from accord.cli.frame import Json, KindArgument, Scheduler, command_app, print_json, print_table, progress_bars
+from accord.errors import InputError
 
 if TYPE_CHECKING:
     from accord.workflows.reproduce import Reproduction
@@ -28,16 +29,22 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Rebuild a paper's tables beside its own figures (needs the corpora: see 'accord datasets')."""
+    from accord.evaluation.resume import kept_until_used
     from accord.workflows.reproduce import reproduce as run
 
-    with progress_bars(hidden=json) as progress:
-        result = run(kind, quick=quick, progress=progress, workers=workers, scheduler=scheduler)
-    if results is not None:
-        result.write(results)
-    if json:
-        print_json(result.to_json())
-    else:
-        _print(result)
+    if results is not None and (results.is_dir() or results.parent.is_file()):
+        taken = results if results.is_dir() else results.parent
+        what = "a folder" if results.is_dir() else "a file"
+        raise InputError(f"--results names a page, such as results/{kind}.md; {str(taken)!r} is {what}.")
+    with kept_until_used():
+        with progress_bars(hidden=json) as progress:
+            result = run(kind, quick=quick, progress=progress, workers=workers, scheduler=scheduler)
+        if results is not None:
+            result.write(results)
+        if json:
+            print_json(result.to_json())
+        else:
+            _print(result)
 
 
 def _print(result: "Reproduction") -> None:

@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,10 @@ import numpy as np
 import accord
 from accord.texts.cache import content_key, default_cache_dir
 
-__all__ = ["FinishedParts", "source_key"]
+__all__ = ["FinishedParts", "kept_until_used", "source_key"]
+
+# Folders of runs that are over, whose results are not yet where they belong; None outside of such a block.
+_over: ContextVar[list[Path] | None] = ContextVar("over", default=None)
 
 
 def source_key(*parts: Any) -> str:
@@ -78,6 +83,27 @@ class FinishedParts:
         return value
 
     def clear(self) -> None:
-        """Forget the parts, once the run is over."""
-        if self.folder is not None:
+        """Forget the parts, once the run is over; inside :func:`kept_until_used`, once its results are used."""
+        if self.folder is None:
+            return
+        waiting = _over.get()
+        if waiting is None:
             shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            waiting.append(self.folder)
+
+
+@contextmanager
+def kept_until_used() -> Iterator[None]:
+    """Parts of runs that end inside the block stay until it ends well.
+
+    Where results cannot be written, the next run takes the parts and writes them at once.
+    """
+    waiting: list[Path] = []
+    token = _over.set(waiting)
+    try:
+        yield
+    finally:
+        _over.reset(token)
+    for folder in waiting:
+        FinishedParts(folder).clear()

@@ -28,6 +28,7 @@ __all__ = [
     "DualModel",
     "Evidence",
     "Pulled",
+    "beside_shares",
     "fit_agreement",
     "fit_apart",
     "fit_coupling",
@@ -382,6 +383,19 @@ def _trusted(coupling: Coupling, truth: IntArray, codes: IntArray, n_labels: int
     gain = -float(shares[truth].sum()) - coupling.loss * len(truth) + GRANTED
     gain, doubt = max(gain, LEAST_GAIN), DOUBT * min(len(truth) / DOUBTED_TEXTS, 1.0) ** 2
     return replace(coupling, trust=gain / (gain + doubt), shares=shares)
+
+
+def beside_shares(coupling: Coupling, codes: IntArray, n_labels: int, n_groups: int) -> Coupling:
+    """The coupling for groups of which no label is known, drawn to the shares of the labels where few were learnt from.
+
+    The texts of a group are right or wrong together, and what two groups have in common may be chance, however many
+    texts they have. So the result of G labelled groups counts 1 − 2^(1−G): half of its certainty with two, all with
+    many. One group says nothing of how groups differ, and is taken as one graph.
+    """
+    if n_groups < 2:
+        return coupling
+    trust, shares = 1.0 - 0.5 ** (n_groups - 1), label_shares(codes[codes >= 0], n_labels, DRAWN_TEXTS)
+    return replace(coupling, trust=trust, shares=shares)
 
 
 def fit_apart(

@@ -32,6 +32,7 @@ from accord.links.dual import (
     DualModel,
     Evidence,
     Pulled,
+    beside_shares,
     degrees,
     fit_agreement,
     fit_apart,
@@ -69,6 +70,8 @@ BETAS = {"set_to": 0.8, "inc_by": 0.15}
 MOST_WEIGHT = 3.0
 # Words of neighbours must lower the log loss of a text by this much to be read where no label is known around it.
 VIEW_PRICE = 0.01
+# With fewer labelled groups than this no view reads them: what one group says of neighbours' words is chance.
+LEAST_READ = 5
 # Where texts were left out one by one, they fall into so many parts, which stand for graphs that were not trained on.
 N_PARTS = 2
 # Where pieces of the graph without a label hold so many of the texts without one, they are thought of.
@@ -372,6 +375,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         texts = in_own_order(texts, codes)
         order = texts.order[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
         groups, among = _left_out_together(texts, codes)
+        units = _units(texts)
+        n_units = None if units is None else len(np.unique(units[codes >= 0]))
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
         self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
         self._fit_features(texts)
@@ -407,6 +412,9 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         # While the content is chosen, one coupling stands for the others.
         first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
         best: tuple[float, Content, DualModel, Pulled, Pulled] | None = None
+        own = [each for each in contents if each.view == "own"]
+        if own and not among and n_units is not None and n_units < LEAST_READ:
+            contents = own
         for content in contents:
             mixed = VIEWS.get(content.view, VIEWS["own"])[1]
             model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
@@ -450,19 +458,11 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             known = replace(known, apart=fit_apart(model, known, away, codes, evidence, pulled_away)[0])
         elif whole_pieces:
             known = replace(known, apart=np.array([1.0, 0.0, 0.0]))
-        self.model_: Any = replace(
-            model,
-            free=fit_coupling(
-                model,
-                new,
-                codes,
-                around,
-                recalibrate=self.recalibrate,
-                units=_units(texts),
-                **free,
-            ),
-            among_known=known,
-        )
+        settings = {"recalibrate": self.recalibrate, "units": units}
+        apart = fit_coupling(model, new, codes, around, **settings, **free)
+        if self.recalibrate and n_units is not None:
+            apart = beside_shares(apart, codes, n_labels, n_units)
+        self.model_: Any = replace(model, free=apart, among_known=known)
 
     def _fit_features(self, texts: LinkedTexts) -> None:
         self.vectoriser_, self.comparer_, self.vectors_ = None, None, None
