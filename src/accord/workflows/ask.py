@@ -292,7 +292,7 @@ def informative_texts(
     unsure = np.zeros(rows.size, dtype=bool)
     margin = beliefs.margin if strategy == "accuracy" else None
     if strategy == "information" and project.kind in _AMONG_ALL:
-        unsure[free] = True  # few links lead to the least certain ones, whose answers tell little about others
+        unsure[free] = True  # better than the least certain ones in replays: see docs/asking.md
     else:
         unsure[free[least_certain(beliefs.uncertainty[free], wanted, wide=margin is not None)]] = True
     others = np.setdiff1d(np.flatnonzero(found.given), rows)  # what was answered elsewhere is known too
