@@ -173,11 +173,14 @@ def test_an_explanation_adds_up_to_the_log_odds_of_the_label(n_sides):
     assert_allclose(
         effect["content"] + effect.get("link", 0.0) + effect.get("similar", 0.0), whole, rtol=0.02
     )  # beliefs beyond 1 − 1e-9 are cut off
-    # What is left is what the frequencies of the labels say, less what the words of the mean text do.
+    # What is left is what the frequencies of the labels say, less what the words of the mean text do, and the shares of
+    # the labels that the result is drawn to.
     middle = model.content_.middle
     middle = np.array([0.0, middle[0]]) if len(middle) == 1 else middle
     offsets = model.calibration_.offsets - model.calibration_.slopes * middle
-    bias = model.model_.free.fusion[0] * (offsets[label] - np.delete(offsets, label).mean())
+    free = model.model_.free
+    bias = free.trust * free.fusion[0] * (offsets[label] - np.delete(offsets, label).mean())
+    bias += (1.0 - free.trust) * (free.shares[label] - np.delete(free.shares, label).mean())
     assert_allclose(effect["word"] + effect["neighbour_word"] + bias, effect["content"], atol=1e-9)
 
 
