@@ -38,7 +38,7 @@ def test_an_import_says_which_labels_are_written_in_two_ways(kind, tmp_path):
 
 
 @pytest.mark.parametrize("make", [ThreadClassifier, CollectiveClassifier, RationaleClassifier])
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore::accord.errors.ConvergenceWarning")  # a dozen texts fit nothing well
 def test_a_model_says_which_of_its_labels_are_written_in_two_ways(make):
     frame = table()
     x, y = frame[["item_id", "text"]], frame["label"].to_numpy(object)

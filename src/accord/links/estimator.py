@@ -375,8 +375,6 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         texts = in_own_order(texts, codes)
         order = texts.order[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
         groups, among = _left_out_together(texts, codes)
-        units = _units(texts)
-        n_units = None if units is None else len(np.unique(units[codes >= 0]))
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
         self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
         self._fit_features(texts)
@@ -412,9 +410,6 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         # While the content is chosen, one coupling stands for the others.
         first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
         best: tuple[float, Content, DualModel, Pulled, Pulled] | None = None
-        own = [each for each in contents if each.view == "own"]
-        if own and not among and n_units is not None and n_units < LEAST_READ:
-            contents = own
         for content in contents:
             mixed = VIEWS.get(content.view, VIEWS["own"])[1]
             model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
@@ -458,10 +453,10 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             known = replace(known, apart=fit_apart(model, known, away, codes, evidence, pulled_away)[0])
         elif whole_pieces:
             known = replace(known, apart=np.array([1.0, 0.0, 0.0]))
-        settings = {"recalibrate": self.recalibrate, "units": units}
-        apart = fit_coupling(model, new, codes, around, **settings, **free)
-        if self.recalibrate and n_units is not None:
-            apart = beside_shares(apart, codes, n_labels, n_units)
+        units = _units(texts)
+        apart = fit_coupling(model, new, codes, around, recalibrate=self.recalibrate, units=units, **free)
+        if self.recalibrate and units is not None:
+            apart = beside_shares(apart, codes, n_labels, len(np.unique(units[codes >= 0])))
         self.model_: Any = replace(model, free=apart, among_known=known)
 
     def _fit_features(self, texts: LinkedTexts) -> None:
@@ -511,7 +506,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             )
             return [Content("own", model, calibration, scores, by_fold, in_pieces)]
         views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
-        views = ["own"] if self.inference in CUTS and self.neighbour_words == "auto" else views
+        few = folds is None and len(np.unique(groups[labelled])) < LEAST_READ
+        views = ["own"] if self.neighbour_words == "auto" and (few or self.inference in CUTS) else views
         mix = self._mix(texts, features) if views != ["own"] else None
         return fit_contents(
             features, mix, codes, groups, order,
