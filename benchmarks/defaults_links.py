@@ -1,10 +1,11 @@
 """The default model of links against what people would pick instead, on synthetic graphs of known truth.
 
 Prints one line a cell (labels, homophily, words, share of labelled texts) with accuracy and log loss of the unlabelled
-texts, means over seeds, and then how often the default is at or above each of the others: its mean difference over the
-seeds, graph by graph, is not below 0 by more than one standard error. Run
-``python benchmarks/defaults_links.py [SEEDS]``. Seeds begin at 100, because the priors of the default were chosen on
-graphs of seeds 0 to 2.
+texts, means over seeds; then how often the default is at or above each of the others: its mean difference over the
+seeds, graph by graph, is not below 0 by more than one standard error; and then two tables by the share of labelled
+texts: means over graphs, and mean confidence minus accuracy by the number of links of a text. Run
+``python benchmarks/defaults_links.py [SEEDS [FIRST]]``. Seeds begin at FIRST or 100, because the priors of the default
+were chosen on graphs of seeds 0 to 2.
 """
 
 import sys
@@ -13,6 +14,7 @@ import time
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import normalize
@@ -120,14 +122,46 @@ def gap_by_degree(p, y, ends, rest):
     return found
 
 
-def main(n_seeds):
+def tables(kept):
+    """Means by share of labelled texts and by whether texts have words, and confidence minus accuracy by degree.
+
+    The graphs of a seed share their labelled texts, so the mean of each seed is one value of the interval.
+    """
+    names = ("logistic", "sgc", "spread", "default")
+    print("\n| labelled | words | " + " | ".join(names) + " |\n|---|---|" + "---|" * len(names))
+    for words in (True, False):
+        for share in SHARES:
+            parts = [rows for w, s, _, rows, _ in kept if (w, s) == (words, share)]
+            cells = [np.mean([rows[name] for rows in parts], axis=0) if name in parts[0] else None for name in names]
+            told = ("–" if cell is None else f"{cell[0]:.1f} / {cell[1]:.2f}" for cell in cells)
+            print(f"| {share:.0%} | {words} | " + " | ".join(told) + " |")
+    print("\n| labelled | words | 0–1 links | 2–3 | 4–5 | more |\n|---|---|---|---|---|---|")
+    for words in (True, False, None):
+        for share in SHARES:
+            rows = [(seed, *gap[0]) for w, s, seed, _, gap in kept if s == share and words in (None, w)]
+            by_seed = pd.DataFrame(rows).groupby(0).mean()
+            told = [interval(by_seed[column].dropna()) for column in by_seed]
+            print(f"| {share:.0%} | {'all' if words is None else words} | " + " | ".join(told) + " |")
+
+
+def interval(values):
+    """Mean and half of the 95 % interval (Student's t)."""
+    if not len(values):
+        return "–"
+    half = (
+        student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    )
+    return f"{values.mean():.1f} ± {half:.1f}"
+
+
+def main(n_seeds, first):
     """All cells."""
     cells = [(k, h, w, s) for k in LABELS for h in HOMOPHILY for w in (True, False) for s in SHARES]
-    wins, gaps, seconds = {}, [], []
+    wins, gaps, seconds, kept = {}, [], [], []
     for cell in np.random.default_rng(0).permutation(len(cells)):
         n_labels, homophily, words, share = cells[cell]
         rows = {}
-        for seed in range(FIRST_SEED, FIRST_SEED + n_seeds):
+        for seed in range(first, first + n_seeds):
             y, ends, X = drawn(n_labels, homophily, words, seed)
             seen = labelled_texts(y, n_labels, share, seed)
             rest = np.setdiff1d(np.arange(N_TEXTS), seen)
@@ -141,8 +175,10 @@ def main(n_seeds):
             found["labelled_only"], _ = ours(y, ends, X, seen, whole=False)
             seconds.append(spent)
             gaps.append(gap_by_degree(found["default"], y, ends, rest))
-            for name, p in found.items():
-                rows.setdefault(name, []).append(told(p, y, rest))
+            measures = {name: told(p, y, rest) for name, p in found.items()}
+            kept.append((words, share, seed, measures, gaps[-1]))
+            for name, each in measures.items():
+                rows.setdefault(name, []).append(each)
         means = {name: np.mean(values, axis=0) for name, values in rows.items()}
         good = {}
         for name in set(rows) - {"default", "labelled_only"}:
@@ -165,7 +201,8 @@ def main(n_seeds):
     beyond = np.nanmean(gap**2 - chance**2, axis=0)
     print("calibration error of a graph, root mean square without chance:", np.sqrt(np.maximum(beyond, 0)).round(1))
     print(f"CPU seconds a fit: median {np.median(seconds):.1f}, most {max(seconds):.1f}")
+    tables(kept)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    main(*(int(each) for each in [*sys.argv[1:], *("5", str(FIRST_SEED))[len(sys.argv) - 1 :]]))
