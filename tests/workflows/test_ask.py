@@ -263,6 +263,25 @@ def test_a_replay_may_fit_after_given_numbers_of_answers_alone():
     assert curve == replay(project, "random", split=3, seed=1, batch=10, at=(15, 30))
 
 
+def test_a_replay_learns_from_the_highlights_of_the_texts_that_are_asked_about(monkeypatch):
+    project = open_example("cafe-notes")
+    held = pd.DataFrame(project.judgement_table.to_pandas())
+    marked = held[held["kind"] == "span"].groupby("item_id").size()
+    assert len(marked) > 10
+    seen, task = [], task_of("rationales")
+
+    def train(part, settings, progress):
+        rows = pd.DataFrame(part.judgement_table.to_pandas())
+        labelled = set(rows.loc[rows["kind"] == "label", "item_id"])
+        seen.append(rows[rows["kind"] == "span"].groupby("item_id").size().to_dict())
+        assert seen[-1] == {name: n for name, n in marked.items() if name in labelled}
+        return task.train(part, settings, progress)
+
+    monkeypatch.setattr("accord.workflows.simulate.task_of", lambda kind: replace(task, train=train))
+    replay(project, "random", split=0, batch=10, at=(20,))
+    assert all(seen)
+
+
 def test_replays_run_linear_algebra_in_one_thread(monkeypatch):
     # Threads that wait for each other took seven times the processor time on a busy machine of two processors.
     threads = []

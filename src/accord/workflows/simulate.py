@@ -28,6 +28,8 @@ _FEWEST = 40
 _LOOKED = 2_000  # texts that are looked at before a choice, as in the studio
 _SHOWN = 4  # numbers of answers that people are shown
 _OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
+# What one answer holds: a text's label comes with the words that were highlighted for it.
+_ANSWERED = {"aspects": ("score",), "rationales": ("label", "span")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +131,10 @@ def simulate(
     """How fast each way of asking learns, replayed on the judgements that are there.
 
     A part of the answered texts is held out in each of ``seeds`` splits. All ways begin with the same ``batch`` random
-    answers; the model is fitted again after each batch, which grows to half of what was asked. Settings: ``n_labels``
-    (100), ``batch`` (10) and ``seeds`` (3); the others are the model's. The model is the one that ``accord train``
-    fits. With ``at``, it is fitted after these numbers of answers alone, which takes the place of ``n_labels``.
+    answers; an answer is what was given for a text, its label with the words that were highlighted for it. The model
+    is fitted again after each batch, which grows to half of what was asked. Settings: ``n_labels`` (100), ``batch``
+    (10) and ``seeds`` (3); the others are the model's. The model is the one that ``accord train`` fits. With ``at``,
+    it is fitted after these numbers of answers alone, which takes the place of ``n_labels``.
     """
     task = task_of(project.kind)
     if at and (min(at) < 1 or list(at) != sorted(set(at))):
@@ -287,10 +290,10 @@ class _Replay:
 
     def _answered(self, ids: Sequence[str]) -> Project:
         table = self.project.judgement_table
-        kind = pa.scalar("score" if self.project.kind == "aspects" else "label")
+        kinds = _ANSWERED.get(self.project.kind, ("label",))
         rows = pc.and_(
             pc.is_in(pc.cast(table.column("item_id"), pa.string()), pa.array(ids, pa.string())),
-            pc.equal(pc.cast(table.column("kind"), pa.string()), kind),
+            pc.is_in(pc.cast(table.column("kind"), pa.string()), pa.array(kinds, pa.string())),
         )
         return replace(self.project, judgement_table=table.filter(rows))
 
