@@ -1,4 +1,4 @@
-"""What the words of a text say about its label, and the words of its neighbours: ridge regression, exactly left out.
+"""What the words of a text say about its label, and the words of its neighbours: scores and their calibration.
 
 The score of text i is ``own · (x_i − x̄) + mixed · (z_i − z̄)``, where z_i is the mean of the features of the texts
 within two links of i, scaled to length 1: what simplified graph convolution reads. Which of the two a model has is its
@@ -7,20 +7,15 @@ calibration's to say. For the same reason features are centred by their means ov
 have in common would be a second bias.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
 
 from accord.fitting.calibration import fit_platt
-from accord.fitting.folds import group_folds
 from accord.fitting.optimise import minimise_lbfgs
-from accord.links.ridge import indicator_targets, ridge_dual
-from accord.typing import AnyArray, FloatArray, IntArray
+from accord.typing import FloatArray, IntArray
 
 __all__ = [
     "VIEWS",
@@ -29,7 +24,6 @@ __all__ = [
     "HeldOut",
     "MixedRidge",
     "fit_calibration",
-    "fit_contents",
     "label_columns",
     "label_shares",
     "mixing",
@@ -39,9 +33,6 @@ __all__ = [
 
 # Whether a model reads the words of the text itself, and those within two links of it.
 VIEWS: dict[str, tuple[bool, bool]] = {"own": (True, False), "both": (True, True), "mixed": (False, True)}
-STRENGTHS = (0.1, 1.0)
-# Strengths are compared on no more texts than this: it takes seconds for thousands.
-MAX_TRIED = 1600
 # So many texts of each label, for each label, count as seen where texts have no words.
 PRIOR_TEXTS = 5.0
 # Slopes of ridge scores lie around this one, where scores have a standard deviation of 1; its deviation is of the
@@ -224,179 +215,3 @@ def silent_content(codes: IntArray, n_labels: int) -> Content:
     count = np.bincount(codes[codes >= 0], minlength=n_labels) + PRIOR_TEXTS * n_labels
     calibration = Calibration(np.zeros(n_labels), np.log(count / count.sum()))
     return Content("none", None, calibration, np.zeros((len(codes), n_labels)))
-
-
-def fit_contents(
-    X: sp.csr_matrix,
-    mix: sp.csr_matrix | None,
-    codes: IntArray,
-    groups: AnyArray,
-    order: IntArray,
-    *,
-    views: Sequence[str],
-    n_labels: int,
-    max_gram: int = 4000,
-    folds: IntArray | None = None,
-    by_piece: IntArray | None = None,
-    n_folds: int = 5,
-    seed: int = 0,
-) -> list[Content]:
-    """Ridge regression of some views, the strength of each chosen by the log loss of left-out texts.
-
-    Parameters
-    ----------
-    X : sparse matrix of shape (n_texts, n_features)
-    mix : sparse matrix of shape (n_texts, n_texts), optional
-        See :func:`mixing`; needed by every view but "own".
-    codes : int array of shape (n_texts,)
-        −1 for a text without a label, which takes part through its neighbours only.
-    groups : array of shape (n_texts,)
-        Texts that are left out together.
-    order : int array of shape (n_texts,)
-        Positions in an order that does not depend on the order of rows; strengths are tried on the first labelled ones.
-    max_gram : int
-        Most labelled texts for which left-out scores are exact; beyond, the model is fitted ``n_folds`` times more.
-    folds : int array of shape (n_texts,), optional
-        Also fit without each of these folds, 0 … ``n_folds`` − 1.
-    by_piece : int array of shape (n_texts,), optional
-        And without each of these.
-    """
-    rows = np.flatnonzero(codes >= 0)
-    labelled = order[codes[order] >= 0]
-    tried = np.sort(labelled[:MAX_TRIED])
-    tried = tried if len(np.unique(codes[tried])) == n_labels else np.sort(labelled[:max_gram])
-
-    centre = _means(X, mix if any(VIEWS[view][1] for view in views) else None)
-
-    def grams(at: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Inner products of own and of mixed features, less their means."""
-        own, mixed = products(at)
-        towards = X @ np.column_stack(centre)
-        own = _centred(own, towards[at, 0], float(centre[0] @ centre[0]))
-        if mix is None or not mixed.size:
-            return own, mixed
-        return own, _centred(mixed, mix[at] @ towards[:, 1], float(centre[1] @ centre[1]))
-
-    def products(at: IntArray) -> tuple[FloatArray, FloatArray]:
-        inside = X[at]
-        if mix is None or not any(VIEWS[view][1] for view in views):
-            return (inside @ inside.T).toarray(), np.zeros((0, 0))
-        # z_i · z_j = Σ_ab M_ia (x_a · x_b) M_jb, over the texts near some labelled one.
-        part = mix[at]
-        near = np.unique(np.concatenate([part.indices, at]))
-        words, part = X[near], part[:, near]
-        if len(near) > max_gram:
-            spread = part @ words
-            return (inside @ inside.T).toarray(), (spread @ spread.T).toarray()
-        products = (words @ words.T).toarray()
-        own = np.searchsorted(near, at)
-        return products[np.ix_(own, own)], np.asarray(part @ (part @ products).T)
-
-    def kernel(view: str, parts: Sequence[FloatArray]) -> FloatArray:
-        return np.asarray(sum(part for part, held in zip(parts, VIEWS[view], strict=True) if held) + 1.0)
-
-    def attempt(at: IntArray, kernel: FloatArray, strength: float) -> tuple[float, Calibration, FloatArray, FloatArray]:
-        targets = indicator_targets(codes[at], n_labels)
-        weights, left_out = ridge_dual(kernel, targets, groups[at], strength=strength, with_bias=False)
-        left = left_out[:, 0] if left_out.shape[1] == 1 else left_out
-        calibration = fit_calibration(left, codes[at], n_labels=n_labels, is_ridge=True)
-        loss = -float(np.mean(calibration.log_p(left)[np.arange(len(at)), codes[at]]))
-        return loss, calibration, weights, left
-
-    whole = len(rows) <= max_gram
-    last = grams(rows if whole else tried)
-    inside = np.searchsorted(rows, tried)
-    first = tuple(part[np.ix_(inside, inside)] if whole and part.size else part for part in last)
-    parted = np.zeros(len(rows), dtype=np.int64) if folds is None else folds[rows]
-    if folds is None and not whole:
-        names = np.asarray(groups[rows], dtype=str)
-        parted = group_folds(names, n_folds=min(n_folds, len(np.unique(names))), random_state=seed)
-
-    def from_dual(view: str, at: IntArray, weights: FloatArray) -> MixedRidge:
-        own, mixed = VIEWS[view]
-        return MixedRidge.around(
-            centre,
-            (X[at].T @ weights).T - np.outer(weights.sum(axis=0), centre[0]) if own else None,
-            (X.T @ (mix[at].T @ weights)).T - np.outer(weights.sum(axis=0), centre[1])
-            if mixed and mix is not None
-            else None,
-        )
-
-    def without(view: str, strength: float, product: FloatArray, parted: IntArray) -> Iterator[FloatArray]:
-        """Scores of all texts by models trained without each fold."""
-        for fold in range(n_folds):
-            kept = np.flatnonzero(parted != fold)
-            if whole:
-                regular = product[np.ix_(kept, kept)] + strength * np.eye(len(kept))
-                targets = indicator_targets(codes[rows[kept]], n_labels)
-                part = from_dual(view, rows[kept], scipy.linalg.solve(regular, targets, assume_a="pos"))
-            else:
-                part = _primal(X, mix, rows[kept], codes, view, strength, n_labels, centre)
-            yield part.scores(X, mix)
-
-    found = []
-    for view in views:
-        inner = kernel(view, first)
-        attempts = {each: attempt(tried, inner, each) for each in STRENGTHS}
-        strength = min(STRENGTHS, key=lambda each: attempts[each][0])
-        product = kernel(view, last) if whole else np.empty((0, 0))
-        by_fold = tuple(without(view, strength, product, parted)) if folds is not None or not whole else ()
-        if whole:
-            tried_all = len(tried) == len(rows)
-            _, calibration, weights, left = attempts[strength] if tried_all else attempt(rows, product, strength)
-            model = from_dual(view, rows, weights)
-        else:
-            model = _primal(X, mix, rows, codes, view, strength, n_labels, centre)
-            left = np.stack(by_fold)[parted, rows]
-            calibration = fit_calibration(left, codes[rows], n_labels=n_labels, is_ridge=True)
-        scores = model.scores(X, mix)
-        scores[rows] = left
-        in_pieces = () if by_piece is None else tuple(without(view, strength, product, by_piece[rows]))
-        found.append(Content(view, model, calibration, scores, by_fold if folds is not None else (), in_pieces))
-    return found
-
-
-def _means(X: sp.csr_matrix, mix: sp.csr_matrix | None) -> tuple[FloatArray, FloatArray]:
-    """Mean features of the texts themselves, and of what stands within two links of them (0 without ``mix``)."""
-    each = np.full(len_of(X), 1.0 / max(len_of(X), 1))
-    return np.asarray(X.T @ each), np.asarray(X.T @ (mix.T @ each)) if mix is not None else np.zeros(X.shape[1])
-
-
-def _centred(products: FloatArray, towards: FloatArray, length: float) -> FloatArray:
-    """(x_i − x̄)·(x_j − x̄) from x_i·x_j, x_i·x̄ and x̄·x̄."""
-    return np.asarray(products - towards[:, None] - towards[None, :] + length)
-
-
-def _primal(
-    X: sp.csr_matrix,
-    mix: sp.csr_matrix | None,
-    rows: IntArray,
-    codes: IntArray,
-    view: str,
-    strength: float,
-    n_labels: int,
-    centre: tuple[FloatArray, FloatArray],
-) -> MixedRidge:
-    """Weights by conjugate gradients on (ZᵀZ + λI) w = Zᵀt, where Z, with its mean taken off, is never formed."""
-    own, mixed = VIEWS[view]
-    p = X.shape[1]
-    parts: Sequence[Any] = [X[rows]] if own else []
-    around = mix[rows] if mixed and mix is not None else None
-    n = p * (own + mixed) + 1
-
-    middle = np.concatenate([each for each, held in zip(centre, (own, mixed), strict=True) if held])
-
-    def forward(w: FloatArray) -> FloatArray:
-        out = np.full(len(rows), w[-1] - middle @ w[:-1])
-        for part in parts:
-            out += part @ w[:p]
-        return out if around is None else out + around @ (X @ w[-1 - p : -1])
-
-    def backward(t: FloatArray) -> FloatArray:
-        both = np.concatenate([*(part.T @ t for part in parts), *([] if around is None else [X.T @ (around.T @ t)])])
-        return np.append(both - t.sum() * middle, t.sum())
-
-    normal = LinearOperator((n, n), matvec=lambda w: backward(forward(w)) + strength * w, dtype=np.float64)
-    targets = indicator_targets(codes[rows], n_labels)
-    solved = np.array([cg(normal, backward(t), rtol=1e-6, maxiter=1000)[0] for t in targets.T])
-    return MixedRidge.around(centre, solved[:, :p] if own else None, solved[:, -1 - p : -1] if mixed else None)

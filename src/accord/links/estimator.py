@@ -7,42 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
 from accord.data.links import Links
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Flag, Number, Object, Rule
 from accord.fitting.workers import WithWorkers
-from accord.links.content import (
-    VIEWS,
-    Content,
-    HeldOut,
-    MixedRidge,
-    fit_calibration,
-    fit_contents,
-    mixing,
-    silent_content,
-)
+from accord.links.content import VIEWS, Content, HeldOut, MixedRidge, fit_calibration, mixing, silent_content
 from accord.links.cut import CUTS, fit_cut
-from accord.links.dual import (
-    PRICE,
-    RAW,
-    Coupling,
-    DualModel,
-    Evidence,
-    Pulled,
-    beside_shares,
-    degrees,
-    fit_agreement,
-    fit_apart,
-    fit_coupling,
-    fits_blocks,
-    fuse,
-    pieces,
-    pull_share,
-    unreached,
-)
+from accord.links.dual import RAW, Evidence, degrees, fuse, pull_share
 from accord.links.features.similar import nearest_pairs, pair_similarity
 from accord.links.features.stance import open_vocabulary, stance_text, window_words
 from accord.links.features.words import (
@@ -58,25 +31,18 @@ from accord.links.linked_graph import ENGINES
 from accord.links.order import in_own_order
 from accord.links.out_of_fold import fit_with_left_out_scores, label_scores
 from accord.links.ridge import RidgeScorer
+from accord.links.training import N_PARTS, Chosen, CouplingFit, TrainingTexts, agreeing
+from accord.links.views import fit_contents
 from accord.texts.vectors import FittedVectors
 from accord.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["CollectiveClassifier"]
 
-# What links, and what links of an implicit kind, may count; chosen on the training texts.
-SCALES, IMPLICIT_SCALES = (0.0, 0.5, 1.0), (0.0, 0.15, 0.3)
 BETAS = {"set_to": 0.8, "inc_by": 0.15}
 # A link that weighs more than this many times the mean weighs so much.
 MOST_WEIGHT = 3.0
-# Words of neighbours must lower the log loss of a text by this much to be read where no label is known around it.
-VIEW_PRICE = 0.01
 # With fewer labelled groups than this no view reads them: what one group says of neighbours' words is chance.
 LEAST_READ = 5
-# Where texts were left out one by one, they fall into so many parts, which stand for graphs that were not trained on.
-N_PARTS = 2
-# Where pieces of the graph without a label hold so many of the texts without one, they are thought of.
-LEAST_APART = 0.05
-NO_COUPLING = Coupling((), RAW)
 
 
 class CollectiveClassifier(WithWorkers, LinkedClassifier):
@@ -372,92 +338,50 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         n_labels = len(self.classes_)
         if n_labels > 2 and self.inference in CUTS:
             raise InputError(f"a cut holds two labels; there are {n_labels}. Use 'mean_field' or 'lbp'.")
-        texts = in_own_order(texts, codes)
-        order = texts.order[np.random.default_rng(self.random_state).permutation(texts.n_texts)]
-        groups, among = _left_out_together(texts, codes)
+        training = TrainingTexts.of(texts, codes, n_folds=self.n_folds, seed=self.random_state)
+        texts, graded = training.texts, self.inference not in CUTS
         self.kinds_ = [] if texts.kinds is None else sorted({str(kind) for kind in texts.kinds})
         self.mean_weight_ = float(texts.pairs.weights.mean()) if texts.pairs.n_pairs else 1.0
         self._fit_features(texts)
         features = self._features(texts)
-        link_scores = self._fit_link(texts, codes, groups)
+        link_scores = self._fit_link(texts, codes, training.groups)
         evidence = self._evidence(texts, features, link_scores)
         self.n_features_in_ = texts.content.shape[1] if self.feature_scale_ is not None else features.shape[1]
-        folds = np.empty(texts.n_texts, dtype=np.int64)
-        folds[order[codes[order] >= 0]] = np.arange(int((codes >= 0).sum())) % self.n_folds
-        folds[codes < 0] = -1
-        lacking, by_piece, whole_pieces = 0.0, None, False
-        if among and self.recalibrate and self.inference not in CUTS:
+        apart = None
+        if self.recalibrate and graded:
             # Links, whatever speaks for their agreement.
             drawn = Evidence(texts.pairs.ends, link_scores[:, None], self._weights(texts))
-            lacking = unreached(drawn, codes).sum() / max(np.sum(codes < 0), 1)
-            whole_pieces = lacking >= LEAST_APART
-            if whole_pieces:
-                by_piece = _piece_folds(pieces(drawn, texts.n_texts), codes, order, self.n_folds)
-        contents = self._contents(texts, features, codes, groups, order, folds if among else None, by_piece)
-        if self.inference in CUTS:
+            apart = training.unreached(drawn, self.n_folds)
+        contents = self._contents(training, features, None if apart is None else apart.folds)
+        if not graded:
             self._keep(contents[0])
             self._fit_cut(self._signed(contents[0].scores), codes, texts, link_scores)
             return
-        agreements = tuple(
-            fit_agreement(kind.features[seen], same, strength=self.agreement_strength)
-            for kind in evidence
-            for seen, same in [_agreeing(kind.ends, codes)]
-        )
-        scales = [SCALES if isinstance(self.coupling, str) else (float(self.coupling),), IMPLICIT_SCALES]
-        scales = [each if len(kind.ends) else (0.0,) for each, kind in zip(scales, evidence, strict=False)]
-        blocks = self.inference == "auto" and isinstance(self.coupling, str)
-        settings: dict[str, Any] = {"recalibrate": self.recalibrate, "blocks": blocks}
-        # While the content is chosen, one coupling stands for the others.
-        first = [each[:1] if among and blocks else (each[0], each[-1]) if len(each) > 1 else each for each in scales]
-        best: tuple[float, Content, DualModel, Pulled, Pulled] | None = None
-        for content in contents:
-            mixed = VIEWS.get(content.view, VIEWS["own"])[1]
-            model = DualModel(content.calibration, agreements, NO_COUPLING, NO_COUPLING, self.inference, mixed)
-            pulled: Pulled = {}
-            pulled_away: Pulled = {}
-            rank = 0.0
-            if len(contents) > 1:
-                asked = content.held_out(codes, folds, known=among)
-                found = fit_coupling(model, asked, codes, evidence, scales=first, pulled=pulled, **settings)
-                price = PRICE + (0.0 if among else VIEW_PRICE * float(np.sum(codes >= 0)))
-                rank = found.rank
-                if by_piece is not None:
-                    away = content.held_out(codes, by_piece, known=True, in_pieces=True)
-                    rank += lacking * (fit_apart(model, found, away, codes, evidence, pulled_away)[1] - rank)
-                rank += price * (content.view != ("both" if among else "own"))
-            if best is None or rank < best[0]:
-                best = rank, content, model, pulled if among else {}, pulled_away
-        assert best is not None  # there is at least one content
-        _, content, model, pulled, pulled_away = best
+        fit = CouplingFit(
+            training, evidence, apart, n_labels,
+            inference=self.inference, coupling=self.coupling, recalibrate=self.recalibrate,
+        )  # fmt: skip
+        chosen = fit.choose(contents, fit.agreements(self.agreement_strength))
         if self.training == "joint":
-            calibration, agreements = train_jointly(
-                content.scores, codes, evidence, content.calibration, agreements,
-                objective=self.objective, engine=self.inference, workers=self._workers,
-            )  # fmt: skip
-            content = replace(content, calibration=calibration)
-            model = replace(model, calibration=calibration, agreements=agreements)
-            pulled, pulled_away = {}, {}
-        self._keep(content)
-        new, around = content.held_out(codes, folds, known=False), evidence
-        free: dict[str, Any] = {"scales": scales, "blocks": False}
-        if among and content.model is not None:
-            parts, whole = _parts(texts, codes, order)
-            new, around = self._as_new(texts, features, link_scores, codes, order, content, parts)
-            if blocks and not whole and fits_blocks(evidence, n_labels):
-                # Mean field, chosen where half of the links are cut, floods a graph that has all of its links.
-                free = {"scales": [scales[0][:1], *scales[1:]], "blocks": True}
-        asked = content.held_out(codes, folds, known=True)
-        known = fit_coupling(model, asked, codes, evidence, scales=scales, doubted=True, pulled=pulled, **settings)
-        if by_piece is not None:
-            away = content.held_out(codes, by_piece, known=True, in_pieces=True)
-            known = replace(known, apart=fit_apart(model, known, away, codes, evidence, pulled_away)[0])
-        elif whole_pieces:
-            known = replace(known, apart=np.array([1.0, 0.0, 0.0]))
-        units = _units(texts)
-        apart = fit_coupling(model, new, codes, around, recalibrate=self.recalibrate, units=units, **free)
-        if self.recalibrate and units is not None:
-            apart = beside_shares(apart, codes, n_labels, len(np.unique(units[codes >= 0])))
-        self.model_: Any = replace(model, free=apart, among_known=known)
+            chosen = self._joined(chosen, codes, evidence)
+        self._keep(chosen.content)
+        new, around, whole = chosen.content.held_out(codes, training.folds, known=False), evidence, True
+        if training.among and chosen.content.model is not None:
+            parts, whole = training.parts()
+            new, around = self._as_new(training, features, link_scores, chosen.content, parts)
+        known = fit.among_known(chosen)
+        self.model_: Any = replace(
+            chosen.model, free=fit.free(chosen.model, new, around, cut=not whole), among_known=known
+        )
+
+    def _joined(self, chosen: Chosen, codes: IntArray, evidence: Sequence[Evidence]) -> Chosen:
+        """The content and the links that are chosen, with slopes and weights that are trained together."""
+        content = chosen.content
+        calibration, agreements = train_jointly(
+            content.scores, codes, evidence, content.calibration, chosen.model.agreements,
+            objective=self.objective, engine=self.inference, workers=self._workers,
+        )  # fmt: skip
+        return chosen.replaced(replace(content, calibration=calibration), agreements)
 
     def _fit_features(self, texts: LinkedTexts) -> None:
         self.vectoriser_, self.comparer_, self.vectors_ = None, None, None
@@ -481,20 +405,13 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         """Weights of the pairs, 1 on the mean of training."""
         return np.minimum(texts.pairs.weights / self.mean_weight_, MOST_WEIGHT)
 
-    def _contents(
-        self,
-        texts: LinkedTexts,
-        features: sp.csr_matrix,
-        codes: IntArray,
-        groups: AnyArray,
-        order: IntArray,
-        folds: IntArray | None,
-        by_piece: IntArray | None,
-    ) -> list[Content]:
+    def _contents(self, training: TrainingTexts, features: sp.csr_matrix, by_piece: IntArray | None) -> list[Content]:
         """The ways to read the words that are to be compared."""
-        n_labels, labelled = len(self.classes_), codes >= 0
+        codes, labelled, n_labels = training.codes, training.labelled, len(self.classes_)
+        folds = training.folds if training.among else None
         if not features.shape[1]:
             return [silent_content(codes, n_labels)]
+        groups = training.groups
         if self.content is not None:
             model, left = self._left_out(self.content, features[labelled], codes[labelled], groups[labelled])
             calibration = fit_calibration(left, codes[labelled], n_labels=n_labels, is_ridge=False)
@@ -508,20 +425,18 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         views = [self.neighbour_words] if self.neighbour_words != "auto" else list(VIEWS) if self.linked_ else ["own"]
         few = folds is None and len(np.unique(groups[labelled])) < LEAST_READ
         views = ["own"] if self.neighbour_words == "auto" and (few or self.inference in CUTS) else views
-        mix = self._mix(texts, features) if views != ["own"] else None
+        mix = self._mix(training.texts, features) if views != ["own"] else None
         return fit_contents(
-            features, mix, codes, groups, order,
+            features, mix, codes, groups, training.order,
             views=views, n_labels=n_labels, folds=folds, by_piece=by_piece, n_folds=self.n_folds,
             seed=self.random_state,
         )  # fmt: skip
 
     def _as_new(
         self,
-        texts: LinkedTexts,
+        training: TrainingTexts,
         features: sp.csr_matrix,
         link_scores: FloatArray,
-        codes: IntArray,
-        order: IntArray,
         content: Content,
         parts: IntArray,
     ) -> tuple[list[HeldOut], list[Evidence]]:
@@ -529,20 +444,21 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
 
         Neighbours that the content was trained on say more than new ones do, and so do words that stood around them.
         """
+        texts, codes = training.texts, training.codes
         apart, kept = texts.apart(parts)
-        left = np.where(codes >= 0, parts, -1)
+        left = np.where(training.labelled, parts, -1)
         if self.content is not None:
             by_part: Sequence[FloatArray] = list(self._without(features, codes, left, N_PARTS))
         else:
             mix = None if content.view == "own" else self._mix(apart, features)
             groups = np.argsort(texts.order)
             [alone] = fit_contents(
-                features, mix, codes, groups, order,
+                features, mix, codes, groups, training.order,
                 views=[content.view], n_labels=len(self.classes_), folds=left, n_folds=N_PARTS, seed=self.random_state,
             )  # fmt: skip
             by_part = alone.by_fold
         scores = np.stack(by_part)[parts, np.arange(texts.n_texts)]
-        held_out = HeldOut(np.flatnonzero(codes >= 0), None, content.calibration.log_p(scores))
+        held_out = HeldOut(np.flatnonzero(training.labelled), None, content.calibration.log_p(scores))
         return [held_out], self._evidence(apart, features, link_scores[kept])
 
     def _without(self, features: sp.csr_matrix, codes: IntArray, folds: IntArray, n_folds: int) -> Iterator[FloatArray]:
@@ -583,7 +499,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
         self.link_, self.link_vectoriser_ = None, None
         ends = texts.pairs.ends
         scores = np.full(len(ends), np.nan)
-        seen, same = _agreeing(ends, codes)
+        seen, same = agreeing(ends, codes)
         if texts.contexts is None or not has_words(texts.contexts) or len(np.unique(same)) < 2:
             return scores
         self.link_vectoriser_ = clone(window_words() if self.link_vectoriser is None else self.link_vectoriser)
@@ -692,60 +608,6 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 if entry.col[i] < len(names):  # the rest are dimensions of vectors
                     reasons.append((str(names[entry.col[i]]).split("__")[-1], float(effects[i]), kind))
         return reasons
-
-
-def _left_out_together(texts: LinkedTexts, codes: IntArray) -> tuple[AnyArray, bool]:
-    """The group that each text is left out with, and whether new texts will stand among labelled ones.
-
-    Where one group holds all texts, or groups are labelled in part, texts are left out one by one.
-    """
-    names, place = np.unique(texts.groups, return_inverse=True)
-    n_labelled = np.bincount(place[codes >= 0], minlength=len(names))
-    size = np.bincount(place, minlength=len(names))
-    partly = bool(np.any((n_labelled > 0) & (n_labelled < size)))
-    among = partly or len(names) == 1 or len(names) == texts.n_texts
-    return (np.argsort(texts.order) if among else texts.groups), among
-
-
-def _units(texts: LinkedTexts) -> IntArray | None:
-    """The group of each text, whose texts are right or wrong together; ``None`` where every text is its own."""
-    names, place = np.unique(texts.groups, return_inverse=True)
-    return None if len(names) == texts.n_texts else place
-
-
-def _parts(texts: LinkedTexts, codes: IntArray, order: IntArray) -> tuple[IntArray, bool]:
-    """A part of each text, labelled texts shared out evenly, and whether parts keep pieces of the graph whole.
-
-    Whole groups make a part where there are enough of them. A graph without a loop may be cut without harm.
-    """
-    names, units = np.unique(texts.groups, return_inverse=True)
-    grouped = 2 * N_PARTS <= len(names) < texts.n_texts
-    units = units if grouped else np.arange(texts.n_texts)
-    order = order[np.argsort(codes[order] < 0, kind="stable")]
-    _, first, place = np.unique(units[order], return_index=True, return_inverse=True)
-    parts = np.empty(texts.n_texts, dtype=np.int64)
-    parts[order] = np.argsort(np.argsort(first))[place] % N_PARTS
-    i, j = texts.pairs.ends.T
-    joined = sp.coo_matrix((np.ones(len(i)), (i, j)), shape=(texts.n_texts, texts.n_texts))
-    n_pieces, _ = connected_components(joined, directed=False)
-    return parts, bool(grouped or texts.pairs.n_pairs == texts.n_texts - n_pieces)
-
-
-def _piece_folds(piece: IntArray, codes: IntArray, order: IntArray, n_folds: int) -> IntArray | None:
-    """Folds of labelled texts, −1 for the others, that keep pieces of the graph whole; ``None`` with one such piece."""
-    labelled = order[codes[order] >= 0]
-    _, first, place = np.unique(piece[labelled], return_index=True, return_inverse=True)
-    if len(first) < 2:
-        return None
-    folds = np.full(len(codes), -1, dtype=np.int64)
-    folds[labelled] = np.argsort(np.argsort(first))[place] % n_folds
-    return folds
-
-
-def _agreeing(ends: IntArray, codes: IntArray) -> tuple[IntArray, AnyArray]:
-    """The pairs of two labelled texts, and whether they have the same label."""
-    seen = np.flatnonzero((codes[ends] >= 0).all(axis=1))
-    return seen, codes[ends[seen, 0]] == codes[ends[seen, 1]]
 
 
 def _lead(values: FloatArray, label: int) -> float:

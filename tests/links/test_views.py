@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from accord.links import content
-from accord.links.content import VIEWS, fit_contents, mixing
+from accord.links import views
+from accord.links.content import VIEWS, mixing
 from accord.links.ridge import indicator_targets
+from accord.links.views import fit_contents
 
 STRENGTH = 1.0
 
@@ -42,7 +43,7 @@ def plain(X, mix, codes, view, kept, n_labels):
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("view", VIEWS)
 def test_left_out_scores_equal_training_without_each_text(view, n_labels, monkeypatch):
-    monkeypatch.setattr(content, "STRENGTHS", (STRENGTH,))
+    monkeypatch.setattr(views, "STRENGTHS", (STRENGTH,))
     X, mix, codes = linked_texts(n_labels=n_labels)
     labelled = np.flatnonzero(codes >= 0)
     found = fitted(X, mix, codes, view)
@@ -55,7 +56,7 @@ def test_left_out_scores_equal_training_without_each_text(view, n_labels, monkey
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_many_texts_have_the_weights_of_few(view, monkeypatch):
-    monkeypatch.setattr(content, "STRENGTHS", (STRENGTH,))
+    monkeypatch.setattr(views, "STRENGTHS", (STRENGTH,))
     X, mix, codes = linked_texts()
     folds = np.where(codes >= 0, np.arange(len(codes)) % 5, -1)
     dual, primal = (fitted(X, mix, codes, view, max_gram=most, folds=folds) for most in (4000, 0))
