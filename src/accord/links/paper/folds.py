@@ -24,6 +24,7 @@ from accord.links.features.stance import window_words
 from accord.links.features.words import LinkedTexts
 from accord.links.iterative import IterativeClassifier
 from accord.links.paper.conditions import TOKENS, Condition
+from accord.links.training import TrainingTexts
 from accord.typing import AnyArray, BoolArray, FloatArray, IntArray, ObjectArray
 
 __all__ = ["Outcome", "Outcomes", "Remembered", "beyond", "default_row", "paper_recipe", "recipe_rows"]
@@ -147,11 +148,11 @@ class SharedClassifier(CollectiveClassifier):
     Rows that read the same features share the content classifier and the link classifier; all else is their own.
     """
 
-    def _contents(self, *given: Any) -> list[Content]:
-        texts, features, *rest = given
-        links = *_bytes(texts.pairs.ends), *_bytes(self._weights(texts))
-        key = repr(self.content), self.neighbour_words, *links, *_matrix(features), *_bytes(*rest)
-        return _once(key, lambda: super(SharedClassifier, self)._contents(*given))
+    def _contents(self, training: TrainingTexts, features: sp.csr_matrix, by_piece: IntArray | None) -> list[Content]:
+        links = *_bytes(training.texts.pairs.ends), *_bytes(self._weights(training.texts))
+        left_out = training.groups, training.order, training.folds if training.among else None, by_piece
+        key = repr(self.content), self.neighbour_words, *links, *_matrix(features), *_bytes(training.codes, *left_out)
+        return _once(key, lambda: super(SharedClassifier, self)._contents(training, features, by_piece))
 
     def _fit_link(self, texts: LinkedTexts, codes: IntArray, groups: AnyArray) -> FloatArray:
         key = repr(self.link), *_bytes(texts.pairs.ends, codes, np.asarray(groups, dtype=str), texts.order)
