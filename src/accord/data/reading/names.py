@@ -72,8 +72,8 @@ NUMBERED = _names(
     "artikelnummer"
 )
 NUMBERS_ROWS = re.compile(
-    r"(?!.*(?:assignment|annotation|judg|session|hit|task|worker|person|user|participant|respondent))"
-    r"(?:.*[_-])?(?:id|nr|no|num|number|nummer)|编号|序号|番号"
+    r"\A(?!.*(?:assignment|annotation|judg|session|hit|task|worker|person|user|participant|respondent))"
+    r"(?:.*[_-])?(?:id|nr|no|num|number|nummer)|\A(?:编号|序号|番号)"
 )
 USERS = _names("user user_id")
 TITLES = _names(
