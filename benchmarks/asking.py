@@ -26,13 +26,14 @@ from accord.data.corpora import convote, cqa, multiaspect
 from accord.data.corpora import rationales as movies
 from accord.data.project import ITEMS, JUDGEMENTS, LINKS, Project, with_schema
 from accord.workflows.simulate import replay
+from corpus_projects import rationales_project
 from remembered import forget, remember
 
 SIZES = (50, 100, 200, 400)
 FITTED = (50, 75, 100, 150, 200, 250, 300, 400)
 WAYS = ("random", "information", "accuracy", "uncertainty", "coverage")
 N_TEXTS, BATCH = 2000, 20
-SETTINGS = {"threads": {}, "links": {}, "aspects": {"model": "ordinal"}, "rationales": {}}
+SETTINGS = {"threads": {}, "links": {}, "aspects": {"model": "ordinal"}, "rationales": {}, "highlights": {}}
 
 
 def threads(rng, n_texts):
@@ -84,7 +85,14 @@ def rationales(rng, n_texts):
     return Project("rationales", _texts(ids, corpus.items.texts[rows]), _judgements("label", ids, value))
 
 
-KINDS = {"threads": threads, "links": links, "aspects": aspects, "rationales": rationales}
+def highlights(rng, n_texts):
+    """The same film reviews, whose labels come with the words that annotator A0 marked."""
+    corpus = movies.load()
+    rows = rng.permutation(np.flatnonzero(corpus.reviews["folds"] < 9))[:n_texts]
+    return rationales_project(corpus, rows)
+
+
+KINDS = {"threads": threads, "links": links, "aspects": aspects, "rationales": rationales, "highlights": highlights}
 
 
 def _texts(ids, texts):
