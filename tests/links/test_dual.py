@@ -17,6 +17,7 @@ from accord.links.dual import (
     DualModel,
     Evidence,
     beside_shares,
+    densities,
     fit_agreement,
     fit_coupling,
     fit_fusion,
@@ -177,6 +178,20 @@ def test_weights_count_and_a_weight_of_zero_is_no_link():
         model.gains([replace(links, weights=2.0 * links.weights)], (1.0,))[0], 2 * model.gains([links], (1.0,))[0]
     )
     assert not model.pull(log_p, [none], None, model.free).any()
+
+
+def test_links_beyond_twice_as_many_a_text_as_in_training_count_with_the_root_of_their_number():
+    scores, codes, _, links = planted()
+    model = fit_dual(scores, codes, [links], 2, scales=((1.0,),))
+    log_p, seen = model.calibration.log_p(scores), densities([links], len(codes))
+    as_dense, half = (replace(model, density=share * seen).pull(log_p, [links], None, model.free) for share in (1, 0.5))
+    assert_allclose(as_dense, model.pull(log_p, [links], None, model.free))
+    assert_allclose(half, as_dense)
+    for part in (8, 32):  # a quarter and a sixteenth of what may count fully
+        thin = replace(model, density=seen / part)
+        assert_allclose(thin.shares([links], len(codes)), np.sqrt(2 / part))
+        expected = model.pull(log_p, [links], None, replace(model.free, scales=(np.sqrt(2 / part),)))
+        assert_allclose(thin.pull(log_p, [links], None, model.free), expected)
 
 
 @pytest.mark.parametrize("n_labels", [2, 4])

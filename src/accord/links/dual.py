@@ -67,6 +67,8 @@ BLOCK_PAIRS, MIXED_SHARE = 10.0, 0.3
 GRANTED, DOUBT, DOUBTED_TEXTS, LEAST_GAIN = 2.0, 2.0, 20.0, 0.1
 # So many texts of each label count as seen in the shares that the result is drawn to.
 DRAWN_TEXTS = 5.0
+# With up to so many times as many links a text as in training a link counts as it does there; with more, less.
+MOST_DENSER = 2.0
 # Most messages (ends of links times labels) of the block model; beyond, it is not tried.
 MOST_MESSAGES = 40_000_000
 
@@ -181,8 +183,22 @@ class DualModel:
     among_known: Coupling
     engine: str
     mixed: bool = False  # whether the content reads the words of neighbours
+    density: FloatArray | None = None  # (n_kinds,) links a text in training; None while the couplings are fitted
 
-    def gains(self, evidence: Sequence[Evidence], scales: Sequence[float]) -> list[FloatArray]:
+    def shares(self, evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
+        """What a link of each kind counts in this graph, beside one in a graph like that of training, shape (n_kinds,).
+
+        What links count was seen where a text has a few of them. If texts that were drawn from a graph were trained on
+        alone, most of their links were missing, and in the whole graph the same pulls run through all of it. How far
+        its links repeat each other nobody has seen: the links of a text, beyond ``MOST_DENSER`` times as many as in
+        training, count with the root of their number, between copies of one link and links of their own.
+        """
+        if self.density is None:
+            return np.ones(len(evidence))
+        here = densities(evidence, n_texts)
+        return np.sqrt(np.minimum(MOST_DENSER * self.density / np.where(here > 0.0, here, 1.0), 1.0))
+
+    def gains(self, evidence: Sequence[Evidence], scales: Sequence[float] | FloatArray) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""
         n_labels = len(self.calibration.slopes)
         return [
@@ -205,14 +221,15 @@ class DualModel:
         tol: float = 1e-6,
     ) -> FloatArray:
         """What links add to the log probabilities by content, shape (n_texts, n_labels)."""
+        shares = self.shares(evidence, len(log_p))
         if coupling.blocks:
             found = self.blocks(log_p, evidence[0], known, tol=tol)
             if warn and found.convergence.residual > _UNSETTLED:
                 warn_unconverged("The block model", found.convergence, cure="Use inference='mean_field'.", stacklevel=5)
             beliefs = found.nodes
-            return np.asarray(np.log(np.clip(beliefs, _TINY, 1.0)) - log_p)
+            return np.asarray(shares[0] * (np.log(np.clip(beliefs, _TINY, 1.0)) - log_p))
         ends = np.concatenate([kind.ends for kind in evidence]) if evidence else np.empty((0, 2), dtype=np.int64)
-        gains = np.concatenate(self.gains(evidence, coupling.scales)) if evidence else np.empty(0)
+        gains = np.concatenate(self.gains(evidence, shares * coupling.scales)) if evidence else np.empty(0)
         held = gains != 0.0
         if not held.any():
             return np.zeros_like(log_p)
@@ -233,10 +250,11 @@ class DualModel:
         self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, coupling: Coupling
     ) -> list[FloatArray]:
         """What each link of each kind counts: the gain of equal labels, each of shape (n_pairs,)."""
-        gains = self.gains(evidence, coupling.scales)
+        shares = self.shares(evidence, len(log_p))
+        gains = self.gains(evidence, shares * coupling.scales)
         if coupling.blocks:
             same = self.blocks(log_p, evidence[0], known).same
-            gains[0] = evidence[0].weights * same_label_gains(np.log(same / (1.0 - same)), log_p.shape[1])
+            gains[0] = shares[0] * evidence[0].weights * same_label_gains(np.log(same / (1.0 - same)), log_p.shape[1])
         return gains
 
     def beliefs(
@@ -256,6 +274,11 @@ def degrees(evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
     """Number of links of each text, of all kinds."""
     ends = [kind.ends.ravel() for kind in evidence]
     return np.bincount(np.concatenate([np.empty(0, dtype=np.int64), *ends]), minlength=n_texts).astype(np.float64)
+
+
+def densities(evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
+    """Links a text of each kind, by their weights, shape (n_kinds,)."""
+    return np.array([float(kind.weights.sum()) / max(n_texts, 1) for kind in evidence])
 
 
 def pieces(links: Evidence, n_texts: int) -> IntArray:

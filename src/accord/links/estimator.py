@@ -1,5 +1,6 @@
 """Collective classification of texts that cite, answer or mention each other: content, links, and one inference."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from accord.fitting.settings import Choice, Flag, Number, Object, Rule
 from accord.fitting.workers import WithWorkers
 from accord.links.content import VIEWS, Content, HeldOut, MixedRidge, fit_calibration, mixing, silent_content
 from accord.links.cut import CUTS, fit_cut
-from accord.links.dual import RAW, Evidence, degrees, fuse, pull_share
+from accord.links.dual import RAW, Evidence, degrees, densities, fuse, pull_share
 from accord.links.features.similar import nearest_pairs, pair_similarity
 from accord.links.features.stance import open_vocabulary, stance_text, window_words
 from accord.links.features.words import (
@@ -370,9 +371,8 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
             parts, whole = training.parts()
             new, around = self._as_new(training, features, link_scores, chosen.content, parts)
         known = fit.among_known(chosen)
-        self.model_: Any = replace(
-            chosen.model, free=fit.free(chosen.model, new, around, cut=not whole), among_known=known
-        )
+        free, density = fit.free(chosen.model, new, around, cut=not whole), densities(evidence, texts.n_texts)
+        self.model_: Any = replace(chosen.model, free=free, among_known=known, density=density)
 
     def _joined(self, chosen: Chosen, codes: IntArray, evidence: Sequence[Evidence]) -> Chosen:
         """The content and the links that are chosen, with slopes and weights that are trained together."""
@@ -580,7 +580,19 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
                 beliefs[given >= 0] = np.eye(2)[given[given >= 0]]
             return beliefs
         evidence = self._evidence(texts, features, link_scores)
+        self._warn_of_denser(evidence, texts.n_texts)
         return np.asarray(self.model_.beliefs(self.calibration_.log_p(scores), evidence, known=given))
+
+    def _warn_of_denser(self, evidence: Sequence[Evidence], n_texts: int) -> None:
+        here, before = densities(evidence, n_texts)[0], self.model_.density[0]
+        if before > 0.0 and self.model_.shares(evidence, n_texts)[0] < 1.0:
+            warnings.warn(
+                f"texts have {2.0 * here:.1f} links each here and had {2.0 * before:.1f} in training, so that links "
+                "count less than they could. If the training texts were drawn from this graph, fit on all of its "
+                "texts, with None for the labels that are not known.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _words(
         self, texts: LinkedTexts, features: sp.csr_matrix, row: int, label: int, n_words: int, scale: float
