@@ -88,6 +88,23 @@ def test_words_are_highlighted_by_keyboard_alone(desk, place):
     assert (label, marked) == ("against", " ".join(words[1:3]))
 
 
+def test_words_of_scripts_without_spaces_are_highlighted_one_by_one(desk, place):
+    _, page = desk
+    open_page(page, place, "rationales")
+    text = "👍 短い日本語の文です。ภาษาไทย, naïve don't"
+    page.evaluate(
+        """async (text) => {
+          const { Marker } = await import("/static/js/words.js");
+          const box = document.getElementById("text");
+          window.marker = new Marker(box.parentElement.appendChild(box.cloneNode(false)), text);
+        }""",
+        text,
+    )
+    words = page.evaluate("marker.words.map(({ word, start, end }) => [word.textContent, start, end])")
+    assert all(text[start:end] == word for word, start, end in words)
+    assert {"日本語", "ภาษา", "ไทย", "👍", "naïve", "don't"} <= {word for word, _, _ in words}
+
+
 def test_a_highlight_may_end_outside_the_text_and_begins_with_the_main_button_only(desk, place):
     _, page = desk
     open_page(page, place, "rationales")

@@ -1,5 +1,15 @@
 // Words that can be marked. Offsets are Unicode code points of the text as stored, which is how the studio counts.
 const PATTERN = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|[^\s]/gu;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+
+// Where each word begins, and the word. Scripts that put no spaces between words are cut by what the browser knows of them.
+function* wordsOf(text) {
+  for (const { 0: said, index } of text.matchAll(PATTERN)) {
+    if (!UNSPACED.test(said)) yield [index, said];
+    else for (const part of segmenter.segment(said)) yield [index + part.index, part.segment];
+  }
+}
 
 export class Marker {
   constructor(box, text, { onChange = () => {} } = {}) {
@@ -16,19 +26,19 @@ export class Marker {
   #draw() {
     this.box.textContent = "";
     let last = 0, points = 0;
-    for (const match of this.text.matchAll(PATTERN)) {
-      const gap = this.text.slice(last, match.index);
+    for (const [index, said] of wordsOf(this.text)) {
+      const gap = this.text.slice(last, index);
       if (gap) this.box.append(gap);
       points += [...gap].length;
-      const length = [...match[0]].length;
+      const length = [...said].length;
       const word = document.createElement("span");
       word.className = "word";
-      word.textContent = match[0];
+      word.textContent = said;
       word.dataset.index = this.words.length;
       this.words.push({ word, start: points, end: points + length });
       this.box.append(word);
       points += length;
-      last = match.index + match[0].length;
+      last = index + said.length;
     }
     this.box.append(this.text.slice(last));
     this.box.tabIndex = 0;
