@@ -1,6 +1,7 @@
 """Work that goes wrong in every way, for processes with limits."""
 
 import os
+import re
 import signal
 import time
 
@@ -16,6 +17,12 @@ def hang():
 def burn():
     while True:
         pass
+
+
+def search_for_ever():
+    """A search in C, during which no other thread of Python runs."""
+    os.write(1, f"{os.getpid()}\n".encode())
+    re.match("(a+)+$", 60 * "a" + "b")
 
 
 def grow():

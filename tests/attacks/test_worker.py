@@ -1,6 +1,8 @@
 """One project stops no other: each refit has limits, its failure is shown to the owner, and the next is served."""
 
+import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -188,3 +190,24 @@ def test_ctrl_c_is_not_heard_where_modules_are_imported_for_later_processes():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     ignored = int(re.search(r"^SigIgn:\s*(\w+)$", said, re.MULTILINE)[1], 16)
     assert ignored & 1 << (signal.SIGINT - 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "O_ASYNC"), reason="the system sends no signal when a pipe closes")
+def test_no_process_is_left_computing_when_its_parent_is_killed():
+    code = (
+        "import poison\n"
+        "from accord.studio.limited import Limits, run\n"
+        "run(poison.search_for_ever, limits=Limits(seconds=3_000.0, megabytes=200, cure=''))\n"
+    )
+    command, folder = [sys.executable, "-c", code], Path(poison.__file__).parent
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+        is_gone, _, _ = select.select([parent.stdout], [], [], 60.0)  # closed once no process holds it
+        if not is_gone:
+            os.kill(child, signal.SIGKILL)
+    assert is_gone, "the child computes on"
+
+
+def test_a_result_larger_than_a_pipe_holds_comes_back_whole():
+    assert run(poison.answer, 3_000_000 * "x", limits=PATIENT) == 3_000_000 * "x"

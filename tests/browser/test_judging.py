@@ -197,3 +197,19 @@ def test_a_guest_of_the_demonstration_sees_the_examples_only(browser, studio_url
     assert page.get_by_role("link", name="About").count() == 0
     assert page.get_by_role("link", name="New project").count() == 0
     context.close()
+
+
+RIGHT_TO_LEFT = """(selector) => {
+  const box = document.querySelector(selector);
+  box.textContent = "שלום עולם";
+  const words = document.createRange();
+  words.selectNodeContents(box);
+  return box.getBoundingClientRect().right - words.getBoundingClientRect().right;
+}"""
+
+
+@pytest.mark.parametrize("path, selector", [("judge", "#left .text"), ("texts", "table .clip")])
+def test_a_text_from_right_to_left_begins_at_the_right(page, place, path, selector):
+    page.goto(f"/projects/{place.keys['pairs']}/{path}")
+    page.locator(selector).first.filter(has_text=re.compile(".{10}")).wait_for()
+    assert page.evaluate(RIGHT_TO_LEFT, selector) < 2.0

@@ -7,6 +7,8 @@ from sqlalchemy import select
 
 from accord.store import judgements as kept
 from accord.store.tables import judgements
+from accord.studio.api.judge import Given
+from accord.studio.pages.answers import said
 
 KINDS = {
     "pairs": ({}, lambda q: {"kind": "pair", "item": q[0]["key"], "other": q[1]["key"], "value": 1.0}),
@@ -159,3 +161,9 @@ def test_answers_are_filtered_by_person_and_time_and_judges_see_their_own(studio
     assert len(client.get(f"{path}?before={client.get(path).json()[1]['id']}").json()) == 2
     assert len(studio.client(one).get(f"{path}?person={two.id}").json()) == 2
     assert {row["strategy"] for row in studio.client(one).get(path).json()} == {None}
+
+
+@pytest.mark.parametrize("n, end", [(2, "“word 1”"), (3, "“word 2”"), (5, "“word 2” and 2 more")])
+def test_highlights_that_are_not_listed_are_counted(n, end):
+    given = Given(kind="span", labels=["good"], spans=[{"quote": f"word {k}"} for k in range(n)])
+    assert said(given, [1]).endswith(end)

@@ -225,6 +225,14 @@ def test_texts_are_never_markup():
     assert "<title>&lt;b&gt;" in html
 
 
+def test_a_report_shows_texts_from_right_to_left_and_counts_one_vote_as_one():
+    project = project_of([("a", "b", "1")], texts=["שלום עולם", "مرحبا بالعالم"])
+    html = ranking_report(project, rank(project, method="bradley_terry", progress=quiet), title="Words")
+    assert '<div class="text" dir="auto">שלום עולם</div>' in html
+    assert ">1 vote<" in html
+    assert not re.search(r"\b1 votes", html)
+
+
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "arguments"])
 def test_projects_of_every_kind_have_a_report(name):
     html = project_report(open_example(name), title=name)

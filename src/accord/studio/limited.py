@@ -157,6 +157,7 @@ def run(work: Callable[..., Result], *arguments: Any, limits: Limits) -> Result:
 
 def _child(parent: Connection, limits: Limits, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     _limit(limits)
+    _signal_at_end(parent, wanted=True)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     outcome: tuple[str, Any]
     try:
@@ -173,6 +174,7 @@ def _child(parent: Connection, limits: Limits, work: Callable[..., Any], argumen
         message = pickle.dumps(outcome, protocol=5)
     except MemoryError:
         message = pickle.dumps(("memory", None))
+    _signal_at_end(parent, wanted=False)  # the parent's reading is a signal, too
     with contextlib.suppress(OSError):  # the parent is gone
         parent.send_bytes(message)
     sys.stdout.flush()
@@ -180,10 +182,23 @@ def _child(parent: Connection, limits: Limits, work: Callable[..., Any], argumen
 
 
 def _end_with(parent: Connection) -> None:
-    """End when the parent does: it never sends anything."""
-    with contextlib.suppress(OSError, EOFError):
-        parent.recv_bytes()
+    """End when the parent does: it never sends anything. Reading instead of polling would hold the signal back."""
+    with contextlib.suppress(OSError):
+        parent.poll(None)
     os._exit(1)
+
+
+def _signal_at_end(parent: Connection, *, wanted: bool) -> None:
+    """Let the system end this process when the parent ends: a search or a loop in C lets no thread of Python run."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(parent.fileno(), fcntl.F_SETOWN, os.getpid())
+        flags = fcntl.fcntl(parent.fileno(), fcntl.F_GETFL)
+        signals = flags | os.O_ASYNC if wanted else flags & ~os.O_ASYNC
+        fcntl.fcntl(parent.fileno(), fcntl.F_SETFL, signals)
 
 
 def _limit(limits: Limits) -> None:

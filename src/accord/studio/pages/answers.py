@@ -98,4 +98,5 @@ def said(given: Given, keys: Sequence[int]) -> str:
     else:
         words = ", ".join(given.labels)
     quotes = [f"“{span['quote']}”" for span in given.spans[:3]]
-    return words + (f", because of {', '.join(quotes)}" if quotes else "")
+    more = f" and {len(given.spans) - 3} more" if len(given.spans) > 3 else ""
+    return words + (f", because of {', '.join(quotes)}{more}" if quotes else "")

@@ -15,14 +15,26 @@ async function request(method, path, body) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  return fetch(path, options);
+  return reach(path, options);
 }
 
-// A page that is older than its token fetches a new one; returns whether there was another.
+async function reach(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch { // a browser's own words for this differ and help nobody
+    throw new Error("The studio cannot be reached; check the network.");
+  }
+}
+
+// A page that is older than its token fetches a new one; returns whether there was another. What somebody did on this
+// page is never sent in the name of somebody else who has signed in since in the same browser.
 async function renew() {
-  const answer = await fetch("/api/sessions/current", { credentials: "same-origin" });
+  const answer = await reach("/api/sessions/current", { credentials: "same-origin" });
   if (!answer.ok || !meta) return false;
-  const { csrf } = await answer.json();
+  const { csrf, person } = await answer.json();
+  const owner = meta.dataset.person;
+  if (owner && person !== owner)
+    throw new NotAllowed(`This page is of ${owner}, and ${person} is signed in now; sign in as ${owner} in another tab, or reload the page.`);
   const changed = csrf !== meta.content;
   meta.content = csrf;
   return changed;
@@ -74,14 +86,19 @@ export class Outbox {
     return found.sort((a, b) => a.at - b.at).map(({ answer }) => answer);
   }
 
+  // Do something when all that was answered before it is stored.
+  after(work) {
+    this.chain = this.chain.catch(() => {}).then(work);
+    return this.chain;
+  }
+
   send(answer) {
     localStorage.setItem(this.place + answer.request_id, JSON.stringify({ at: Date.now(), answer }));
     return this.#queue(answer);
   }
 
   #queue(answer) {
-    this.chain = this.chain.catch(() => {}).then(() => this.#deliver(answer));
-    return this.chain;
+    return this.after(() => this.#deliver(answer));
   }
 
   async #deliver(answer) {
@@ -127,14 +144,31 @@ export function sayInto(element) {
   };
 }
 
-// Calls a handler for a key unless somebody is typing or holds a modifier.
+// Keys that may be held down: they only move.
+const MOVES = new Set(["j", "k", "arrowup", "arrowdown"]);
+
+// Calls a handler for a key unless somebody is typing or holds a modifier. A key that is held down answers once, and
+// Enter presses the button or link that was reached by keyboard.
 export function onKeys(handlers) {
+  let isPointed = false;
+  document.addEventListener("pointerdown", () => { isPointed = true; }, true);
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Tab") isPointed = false;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input, textarea, select, dialog[open]")) return;
-    const handler = handlers[event.key.toLowerCase()];
-    if (handler) { event.preventDefault(); handler(event); }
+    const key = event.key.toLowerCase();
+    const handler = handlers[key];
+    if (!handler || (key === "enter" && !isPointed && event.target.closest("button, a, summary"))) return;
+    event.preventDefault();
+    if (!event.repeat || MOVES.has(key)) handler(event);
   });
+}
+
+// The second click of a double click answers nothing: by then another text may stand in its place.
+export function ignoreDoubleClicks(root) {
+  root.addEventListener("click", (event) => {
+    if (event.detail > 1 && event.target.closest("button")) event.stopPropagation();
+  }, true);
 }
 
 export function element(tag, attributes = {}, ...children) {

@@ -1,5 +1,5 @@
 // The frame of every judging page: ask, show, answer, undo, skip, count.
-import { Outbox, Refused, Undo, call, newId, onKeys, sayInto } from "./api.js";
+import { Outbox, Refused, Undo, call, ignoreDoubleClicks, newId, onKeys, sayInto } from "./api.js";
 
 export class Judging {
   constructor({ show, keys = {} }) {
@@ -20,6 +20,7 @@ export class Judging {
     });
     document.getElementById("guidelines-open")?.addEventListener("click", () =>
       document.getElementById("guidelines").showModal());
+    ignoreDoubleClicks(this.root);
     onKeys({ u: () => this.undo(), s: () => this.skip(null), x: () => this.openSkip(), ...keys });
     this.next();
   }
@@ -106,14 +107,15 @@ export class Judging {
 
   async undo() {
     if (this.busy) return;
+    this.busy = true;
     try {
       const { undone, question, given } = await this.takeBack.send();
       this.say(undone ? "Your last answer is taken back. Here is its question again." : "There is nothing to take back.");
-      if (!undone) return;
-      this.bump(-1);
-      if (question) this.draw(question, given);
-      else await this.next();
+      if (undone) this.bump(-1);
+      if (undone && question) this.draw(question, given);
+      else if (undone) await this.next();
     } catch (error) { this.say(error.message, true); }
+    this.busy = false;
   }
 
   bump(step) {

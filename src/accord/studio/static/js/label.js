@@ -22,6 +22,7 @@ function paint() {
 function show(question, _, given) {
   const old = document.getElementById("text");
   const fresh = old.cloneNode(false); // without what listens to the old one
+  const isHere = document.activeElement === old;
   old.replaceWith(fresh);
   const text = question.texts[0].text;
   const isLabelOnly = question.asks === "label";
@@ -32,7 +33,11 @@ function show(question, _, given) {
     marker = new Marker(fresh, text, { onChange: count });
     for (const span of given?.spans ?? []) marker.mark(span.start, span.end);
     count();
-  } else fresh.textContent = text;
+    if (isHere) fresh.focus();
+  } else {
+    fresh.removeAttribute("tabindex");
+    fresh.textContent = text;
+  }
   chosen = [...(given?.labels ?? [])];
   paint();
 }

@@ -1,5 +1,5 @@
 // Thread: the question stays in view; J and K move, one key a label. The model's view shows after the first answer.
-import { Outbox, Undo, newId, onKeys, sayInto } from "./api.js";
+import { Outbox, Undo, ignoreDoubleClicks, newId, onKeys, sayInto } from "./api.js";
 
 const root = document.getElementById("judge");
 const say = sayInto(document.getElementById("status"));
@@ -97,7 +97,7 @@ comments.forEach((comment) => {
 
 async function undo() {
   try {
-    const { undone, question, given } = await takeBack.send();
+    const { undone, question, given } = await outbox.after(() => takeBack.send());
     say(undone ? "Your last answer is taken back." : "There is nothing to take back.");
     if (undone) bump(-1);
     const key = question?.texts[0].key;
@@ -108,6 +108,7 @@ async function undo() {
       delete comment.dataset.given;
       paint(comment);
       comment.querySelector(".was").textContent = given?.label ? `You had chosen ${given.label}.` : given?.kind === "skip" ? "You could not decide." : "";
+      markDone();
       go(comments.indexOf(comment));
     }
   } catch (error) { say(error.message, true); }
@@ -120,6 +121,7 @@ const keys = { j: () => go(current + 1), k: () => go(current - 1), arrowdown: ()
 [...(comments[0]?.querySelectorAll("[data-label]") ?? [])].forEach((button) => {
   keys[button.dataset.key] = () => { if (comments[current]) give(comments[current], button.dataset.label); };
 });
+ignoreDoubleClicks(root);
 onKeys(keys);
 markDone();
 if (comments.length) go(current);
