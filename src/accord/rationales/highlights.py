@@ -87,7 +87,7 @@ def match_spans(
         given = [
             (row, names[row], _checked(spans, texts[row], row))
             for row, spans in enumerate(as_list(rationales))
-            if not (spans is None or (np.isscalar(spans) and pd.isna(spans)) or spans is pd.NA)
+            if isinstance(spans, Iterable) or not pd.isna(spans)
         ]
     classes = set(np.asarray(labels).tolist())
     out = []
