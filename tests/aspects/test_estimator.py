@@ -488,3 +488,30 @@ def test_units_and_zero_points_of_measurements_do_not_matter(model):
     before = small(model).fit(X[:120], Y[:120]).predict(X[TEST])
     after = small(model).fit(moved[:120], Y[:120]).predict(moved[TEST])
     assert (before != after).mean() < 0.01
+
+
+def test_columns_of_tables_are_met_by_their_names():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    y = pd.DataFrame({"food": 1 + (x["a"] > 0), "room": 1 + (x["b"] > 0)})
+    ranker = AspectRanker(model="ordinal", n_ranks=2).fit(x, y)
+    assert ranker.score(x[["c", "b", "a"]], y[["room", "food"]]) == ranker.score(x, y) > -0.3
+    known = y.where(rng.random((40, 2)) < 0.5)
+    p = ranker.predict_proba(x, known=known)
+    assert_allclose(ranker.predict_proba(x[["b", "a", "c"]], known=known[["room", "food"]]), p, atol=1e-12)
+    assert set(ranker.explain(x[:1])["reason"]) == {f"{aspect}: {name}" for aspect in y for name in x}
+    with pytest.raises(InputError, match="by name; missing: c; not of training: z"):
+        ranker.predict(x.rename(columns={"c": "z"}))
+
+
+def test_ranks_and_annotators_that_pandas_calls_missing():
+    texts = ["good food", "bad food", "good room", "bad room"] * 6
+    y = pd.DataFrame({"food": [2, 1, None, None] * 6, "room": [None, None, 2, 1] * 6})
+    who = ["ann", None, "bob", "ann"] * 6
+    plain = AspectRanker(model="ordinal", n_ranks=2).fit(texts, y, annotator=who)
+    other = AspectRanker(model="ordinal", n_ranks=2).fit(
+        pd.DataFrame({"item_id": range(24), "text": texts}), y.astype("Int64"), annotator=pd.Series(who, dtype="string")
+    )
+    assert_allclose(other.predict_proba(texts), plain.predict_proba(texts), atol=1e-12)
+    with pytest.raises(InputError, match=r"ranks must be numbers.*row 1 of 'food' has 'two'"):
+        plain.score(texts[:1], pd.DataFrame({"food": ["two"], "room": [1]}))

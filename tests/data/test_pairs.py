@@ -150,3 +150,20 @@ def test_missing_columns_are_named_in_the_singular_or_the_plural():
         pair_frame(frame)
     with pytest.raises(InputError, match=r"; left, right are missing \(it has: slogan_a\)\. Rename or add them\."):
         pair_frame(frame[["slogan_a"]])
+
+
+def test_records_of_votes_are_read_by_their_names():
+    rows = [{"right": "b", "left": "a"}, {"right": "c", "left": "b"}]
+    assert pair_frame(rows).to_numpy().tolist() == [["a", "b"], ["b", "c"]]
+
+
+@pytest.mark.parametrize("pairs", [("a", "b"), [["a"], ["b"]], ["ab"], "ab", [("a", "b"), ("a", "b", "c")], [1, 2]])
+def test_rows_that_are_no_pairs_are_refused(pairs):
+    with pytest.raises(InputError, match=r"must have two columns.*Write a single pair as \[\(left, right\)\]"):
+        pair_frame(pairs)
+
+
+def test_a_voter_missing_from_a_list_is_nobody():
+    votes = Comparisons.from_xy([("a", "b"), ("b", "c")], [1, 0], annotator=["ann", float("nan")])
+    assert votes.annotators.tolist() == ["ann"]
+    assert votes.annotator.tolist() == [0, -1]

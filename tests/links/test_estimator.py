@@ -437,3 +437,22 @@ def test_a_graph_in_one_piece_of_many_texts():
     links = Links(ids[order[:-1]], ids[order[1:]])  # one chain through all texts
     model = CollectiveClassifier(implicit=0).fit(X, y, links=links, ids=ids)
     assert np.mean(model.predict(X, links=links, ids=ids) == y) > 0.85
+
+
+def test_a_label_missing_from_a_list_is_no_label():
+    texts = pd.DataFrame({"item_id": list("abcdef"), "text": ["yes", "yes good", "no", "no bad", "well", "hm"]})
+    links = Links(["a", "b", "c", "e", "f"], ["b", "e", "d", "a", "c"])
+    labels = ["for", "for", "against", "against", float("nan"), float("nan")]
+    assert CollectiveClassifier().fit(texts, labels, links=links).classes_.tolist() == ["against", "for"]
+    with pytest.raises(InputError, match="labels must be of one kind; they are of int, str"):
+        CollectiveClassifier().fit(texts, ["for", 1, "for", 1, "for", 1], links=links)
+
+
+def test_texts_without_a_group_are_groups_of_their_own():
+    X, y, links = debates(n_debates=4)
+    named = np.array([None if k % 3 == 0 else name for k, name in enumerate(X["group_id"])], dtype=object)
+    own = np.array([f"own {k}" if name is None else name for k, name in enumerate(named)])
+    p = CollectiveClassifier().fit(X, y, links=links, groups=own).predict_proba(X, links=links, groups=own)
+    for given in (named, [float("nan") if name is None else name for name in named]):
+        model = CollectiveClassifier().fit(X, y, links=links, groups=given)
+        assert_allclose(model.predict_proba(X, links=links, groups=given), p, atol=1e-6)

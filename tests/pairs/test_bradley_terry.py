@@ -184,3 +184,9 @@ def test_cross_validation_scores_the_decided_votes():
 def test_votes_in_words_are_refused_with_what_to_do():
     with pytest.raises(InputError, match=r"must be a number; row 1 is 'A'"):
         BradleyTerryRanker().fit([("a", "b"), ("b", "c")], ["A", "B"])
+
+
+@pytest.mark.parametrize("settings", [{"level": 90}, {"level": 1}, {"sure": 5}, {"sure": -0.1}])
+def test_probabilities_of_a_ranking_lie_between_0_and_1(ranker, settings):
+    with pytest.raises(InputError, match=r"level and sure are probabilities.*Write 0.9 for 90 %"):
+        ranker.rank(**settings)

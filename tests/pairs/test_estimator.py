@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 from accord import PreferenceRanker
 from accord.data.documents import Items
@@ -196,7 +197,7 @@ def test_votes_of_one_pair_stay_single_votes():
     order = ranker.predict_order(pairs)
     assert (np.abs(nine - 0.5) >= np.abs(one - 0.5)).all()
     assert ((order > 0.5) == (one > 0.5)).all()
-    with pytest.raises(InputError, match="voters must be at least 1"):
+    with pytest.raises(InputError, match="voters must be a whole number of at least 1"):
         ranker.predict_proba(pairs, voters=0)
 
 
@@ -434,3 +435,12 @@ def test_a_comparisons_record_gives_what_fit_takes():
     back_X, back_y = record.xy()
     pd.testing.assert_frame_equal(back_X, X)
     assert_allclose(back_y, y)
+
+
+def test_the_score_is_the_share_of_decided_votes_that_are_right():
+    pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "a")]
+    ranker = PreferenceRanker(max_iter=2).fit(pairs * 3, [1, 1, 1, 0.5] * 3)
+    assert ranker.score(pairs, [1, 0, 0.5, 0]) == pytest.approx(2 / 3)
+    assert ranker.score(pairs, [1, 0, 0.5, 0], sample_weight=[1, 2, 9, 1]) == pytest.approx(0.5)
+    assert np.isnan(ranker.score(pairs[:1], [0.5]))
+    assert np.isfinite(cross_val_score(PreferenceRanker(max_iter=2), pairs * 3, [1, 1, 1, 0.5] * 3, cv=3)).all()

@@ -5,7 +5,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr
 
-from accord.pairs.questions import answer_precision, first_pairs, transfer
+from accord.errors import InputError
+from accord.pairs.questions import answer_precision, first_pairs, pick_pairs, transfer
 
 
 def test_the_precision_of_an_answer_is_its_expected_fisher_information():
@@ -58,3 +59,9 @@ def test_first_pairs_show_each_item_on_either_side():
     assert 0.45 < shown.mean() < 0.55
     assert shown.min() > 0.05
     assert shown.max() < 0.95
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "3"])
+def test_a_number_of_questions_without_a_meaning_is_refused(n):
+    with pytest.raises(InputError, match="the number of pairs to ask about, must be a whole number of at least 0"):
+        pick_pairs(np.ones(3), np.array([0, 0, 1]), np.array([1, 2, 2]), n)

@@ -554,3 +554,25 @@ def test_a_copy_with_the_habits_of_somebody_else_predicts_their_highlights_and_t
         assert_array_equal(other.predict_proba(new), fitted.predict_proba(new))
     with pytest.raises(InputError, match="saw none"):
         model().fit(texts, labels).with_habits_of(new, classes, marks).predict_rationales(new)
+
+
+def test_a_class_missing_from_a_list_is_missing():
+    texts = ["good film", "bad film", "good plot", "bad plot"]
+    with pytest.raises(InputError, match="every text needs a class; row 4 has none"):
+        RationaleClassifier().fit(texts, ["+", "-", "+", float("nan")])
+    with pytest.raises(InputError, match="labels must be of one kind; they are of int, str"):
+        RationaleClassifier().fit(texts, ["+", 0, "+", 0])
+
+
+def test_features_of_a_table_are_met_by_their_names():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(24, 2)) * [1.0, 50.0], columns=["a", "b"])
+    texts, y = ["some words"] * 24, np.where(x["a"] > 0, "+", "-")
+    model = RationaleClassifier(C=0.1, theta_variance=10.0).fit(texts, y, features=x)
+    p = model.predict_proba(texts, features=x)
+    assert_allclose(model.predict_proba(texts, features=x[["b", "a"]]), p, atol=1e-12)
+    assert model.score(texts, y, features=x[["b", "a"]]) == np.mean(model.predict(texts, features=x) == y)
+    own, other = (model.explain(texts[0], features=x[columns][:1])["effect"] for columns in (["a", "b"], ["b", "a"]))
+    assert_allclose(own, other, atol=1e-12)
+    with pytest.raises(InputError, match="missing: b; not of training: z"):
+        model.predict(texts, features=x.rename(columns={"b": "z"}))

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -120,3 +121,12 @@ def test_few_tags_move_the_expected_threshold_less_than_the_best_one():
 def test_probabilities_against_the_tags_leave_the_best_threshold():
     p, tags = np.array([0.1, 0.2, 0.8, 0.9] * 5), np.array([True, True, False, False] * 5)
     assert expected_threshold(p, tags) == best_threshold(p, tags)
+
+
+def test_spans_missing_from_a_column_are_those_nobody_looked_for():
+    texts, labels = ["good film", "bad film", "good plot"], np.array(["+", "-", "+"])
+    given = [[(0, 4)], None, []]
+    for missing in (float("nan"), pd.NA):
+        assert matched(texts, labels, pd.Series([[(0, 4)], missing, []])) == matched(texts, labels, given)
+    with pytest.raises(InputError, match=r"spans come as a list of .*; row 2 has 7"):
+        match_spans(texts, labels, [[(0, 4)], 7, []])

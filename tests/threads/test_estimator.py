@@ -296,7 +296,7 @@ def test_bad_input_is_refused_in_one_sentence(trained):
         ThreadClassifier().fit(named, y, groups=thread)
     with pytest.raises(InputError, match="3 features of training"):
         trained["fccrf"].predict(x[:, :2], groups=thread)
-    with pytest.raises(InputError, match="known label must be one that was trained, Bad, Good; row 0 has 'Never'"):
+    with pytest.raises(InputError, match="known label must be one that was trained, Bad, Good; row 1 has 'Never'"):
         trained["fccrf"].predict(x[:1], groups=thread[:1], known=["Never"])
 
 

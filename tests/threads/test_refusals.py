@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
@@ -101,10 +103,24 @@ def test_a_row_without_a_thread_is_refused():
     x, y, groups = sample()
     broken = groups.astype(object)
     broken[7] = None
-    with pytest.raises(InputError, match="that of row 7 is missing"):
+    with pytest.raises(InputError, match="that of row 8 is missing"):
         ThreadClassifier().fit(x, y, groups=broken)
-    with pytest.raises(InputError, match="that of row 6 is missing"):
+    with pytest.raises(InputError, match="that of row 7 is missing"):
         ThreadClassifier().fit(x, y, groups=np.where(groups == 2, np.nan, groups))
+    named = [f"t{group}" for group in groups]
+    with pytest.raises(InputError, match="that of row 3 is missing"):
+        ThreadClassifier().fit(x, y, groups=[*named[:2], float("nan"), *named[3:]])
+
+
+def test_a_label_missing_from_a_list_is_no_label():
+    x, y, groups = sample()
+    some = [float("nan") if row % 5 == 0 else label for row, label in enumerate(y)]
+    model = ThreadClassifier(node_penalty=1.0).fit(x, some, groups=groups)
+    assert model.classes_.tolist() == ["bad", "good"]
+    same = ThreadClassifier(node_penalty=1.0).fit(x, np.array(some, dtype=object), groups=groups)
+    assert_allclose(model.predict_proba(x, groups=groups), same.predict_proba(x, groups=groups), atol=1e-12)
+    with pytest.raises(InputError, match="labels must be of one kind; they are of int, str"):
+        ThreadClassifier().fit(x, [1, *y[1:]], groups=groups)
 
 
 def test_features_of_an_earlier_training_are_forgotten():
@@ -149,3 +165,27 @@ def test_labels_of_several_kinds_are_refused():
 def test_broken_sentence_vectors_are_refused(vectors, sentence):
     with pytest.raises(InputError, match=sentence):
         ThreadFeatures(features="full").fit(threads(), vectors=vectors)
+
+
+def test_a_score_needs_one_entry_a_row():
+    x, y, groups = sample()
+    model = ThreadClassifier(node_penalty=1.0).fit(x, y, groups=groups)
+    for wrong in ({"y": y[:5]}, {"y": y, "sample_weight": [1.0, 2.0]}):
+        with pytest.raises(InputError, match=f"{list(wrong)[-1]} must have one entry a row, 60 of them"):
+            model.score(x, groups=groups, **wrong)
+
+
+def test_texts_come_as_dictionaries_columns_and_empty_lists():
+    table = threads().to_table()[["text", "group_id", "label"]]
+    model = ThreadClassifier(node_penalty=10.0).fit(table)
+    given = {name: table[name].tolist() for name in table}
+    other = ThreadClassifier(node_penalty=10.0).fit(given)
+    p = model.predict_proba(table)
+    assert_allclose(other.predict_proba(given), p, atol=1e-12)
+    for column in (pa.array(given["text"]), pl.Series(given["text"])):
+        assert_allclose(model.predict_proba(column, groups=given["group_id"]), p, atol=1e-12)
+    first = {name: given[name][:4] for name in given}
+    pd.testing.assert_frame_equal(model.explain(first), model.explain(table[:4]))
+    assert model.predict_proba([], groups=[]).shape == (0, 2)
+    with pytest.raises(InputError, match=r"every text must be a string; row 2 is NoneType. Use '' for a missing text"):
+        model.predict(["try the shop", None], groups=["a", "a"])

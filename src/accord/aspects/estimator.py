@@ -65,7 +65,7 @@ from accord.aspects.prank import (
 )
 from accord.aspects.reasons import reasons_of
 from accord.aspects.scorers import Scorers, split_scorers, with_scorers
-from accord.data.tables import as_frame, is_table
+from accord.data.tables import as_frame, column_names, columns_in_order, is_table
 from accord.engines.convergence import warn_unconverged
 from accord.engines.numerics import sigmoid
 from accord.errors import InputError
@@ -284,12 +284,14 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
-            A text that several people scored comes once for each of them. Features most of which are not 0 count from
-            their means in standard deviations, whatever their units are; rows of one length, such as vectors of
-            texts, and features most of which are 0, such as words, keep their sizes.
+        X : texts, table with a column ``text``, or array, sparse matrix or table of shape (n_texts, n_features)
+            A text that several people scored comes once for each of them. Columns of a table of features are met by
+            their names. Features most of which are not 0 count from their means in standard deviations, whatever their
+            units are; rows of one length, such as vectors of texts, and features most of which are 0, such as words,
+            keep their sizes.
         y : array or table of shape (n_texts, n_aspects)
-            Ranks 1..n_ranks; 0 or nan is missing. One aspect may come as shape (n_texts,).
+            Ranks 1..n_ranks; 0 or nan is missing. Wherever ranks are given, columns of a table named as the aspects are
+            met by their names. One aspect may come as shape (n_texts,).
         annotator : sequence of shape (n_texts,), optional
             Who gave the ranks of each row (None where it is not known). Ordinal models then learn who is harsh and who
             is lenient; what is predicted is the rank that an average scorer would give.
@@ -305,6 +307,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
         self.phrases_: PhraseFeatures | None = None
         self.vectors_: FittedVectors | None = None
         self.units_: Units | None = None
+        self.feature_names_: list[str] | None = None
         x = self._fit_features(X)
         if x.shape[0] != len(ranks):
             raise InputError(f"every text needs a row of ranks; there are {x.shape[0]} texts and {len(ranks)} rows.")
@@ -337,6 +340,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
             if self.vectors is not None:
                 raise InputError("vectors are of texts; X is a matrix of features. Give texts, or leave vectors out.")
             x = as_matrix(X)
+            self.feature_names_ = column_names(X)
             self.units_ = Units.of(x)  # strengths and agreement scores are in these units
             return self.units_.convert(x)
         texts = as_texts(X)
@@ -514,7 +518,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already (0 or nan elsewhere): they stay, and the field infers the others from them.
         all_equal : bool array of shape (n_texts,), optional
@@ -538,7 +542,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already, 0 or nan elsewhere.
         annotator : sequence of shape (n_texts,), optional
@@ -553,7 +557,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already, 0 or nan elsewhere.
         annotator : sequence of shape (n_texts,), optional
@@ -573,7 +577,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already, 0 or nan elsewhere.
 
@@ -598,7 +602,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         known : array of shape (n_texts, n_aspects), optional
             Ranks that are known already; 0 or nan where missing.
         """
@@ -613,7 +617,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         y : array of shape (n_texts, n_aspects)
             Ranks; 0 or nan where missing, which is summed over.
         annotator : sequence of shape (n_texts,), optional
@@ -627,7 +631,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of str, or array or sparse matrix of shape (n_texts, n_features)
+        X : texts or features, as in :meth:`fit`
         y : array of shape (n_texts, n_aspects)
             True ranks; 0 or nan where missing, which does not count.
         """
@@ -700,7 +704,7 @@ class AspectRanker(WithWorkers, BaseEstimator):
                 raise InputError("this model was trained on texts; give texts, not a matrix of features.")
             texts = as_texts(X)
             return self._with_vectors(self.phrases_.transform(texts), texts)
-        x = as_matrix(X)
+        x = as_matrix(columns_in_order(X, getattr(self, "feature_names_", None)))
         if x.shape[1] != self.n_features_in_:
             raise InputError(
                 f"features must have {self.n_features_in_} columns, as in training; they have {x.shape[1]}."

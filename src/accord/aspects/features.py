@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from accord.data.aspects import whole_ranks
 from accord.data.columns import check_finite
-from accord.data.tables import as_frame, is_table, row_names
+from accord.data.tables import as_frame, column_names, is_table, row_names
 from accord.errors import InputError
 from accord.texts.words import WordAnalyser
 from accord.typing import FloatArray, IntArray, ObjectArray
@@ -23,6 +24,7 @@ from accord.typing import FloatArray, IntArray, ObjectArray
 __all__ = [
     "PhraseFeatures", "Units", "as_matrix", "aspect_names", "check_enough", "content_order", "doubt_zeros",
     "given_annotators", "given_ranks", "is_matrix", "phrase_counts",
+    "rank_numbers",
 ]  # fmt: skip
 
 
@@ -161,7 +163,10 @@ def is_matrix(x: Any) -> bool:
         return True
     if isinstance(x, list | tuple):
         return bool(len(x)) and not isinstance(x[0], str)
-    return is_table(x) or getattr(x, "ndim", 1) == 2
+    if is_table(x):
+        frame = as_frame(x)
+        return "text" not in frame or pd.api.types.is_numeric_dtype(frame["text"])
+    return getattr(x, "ndim", 1) == 2
 
 
 def as_matrix(x: Any) -> Any:
@@ -186,11 +191,11 @@ def aspect_names(y: Any, names: Sequence[str] | None) -> list[str]:
 
 
 def given_ranks(y: Any, aspects: list[str], n_ranks: int) -> IntArray:
-    """Ranks as integers, 0 where missing, shape (n_texts, n_aspects)."""
-    try:
-        values = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"ranks must be numbers in 1..{n_ranks}, 0 or nan where missing.") from None
+    """Ranks as integers, 0 where missing, shape (n_texts, n_aspects); columns that are named are met by their names."""
+    names = column_names(y)
+    if names is not None and sorted(names) == sorted(aspects):
+        y = as_frame(y)[aspects]
+    values = rank_numbers(y)
     if not len(values):
         raise InputError("there must be ranks; there are none.")
     values = values.reshape(len(values), -1)
@@ -199,9 +204,34 @@ def given_ranks(y: Any, aspects: list[str], n_ranks: int) -> IntArray:
     return whole_ranks(np.nan_to_num(values, nan=0.0), aspects, n_ranks)
 
 
+def rank_numbers(y: Any) -> FloatArray:
+    """Ranks as people give them, as numbers, nan where missing; what is no number is refused with its row.
+
+    Examples
+    --------
+    >>> rank_numbers([[5, None], ["3", pd.NA]]).tolist()
+    [[5.0, nan], [3.0, nan]]
+    """
+    given = as_frame(y) if is_table(y) else y
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        column = np.array(given, dtype=object)
+    for place, value in np.ndenumerate(column):
+        try:
+            column[place] = np.nan if np.ndim(value) == 0 and pd.isna(value) else float(value)
+        except (TypeError, ValueError):
+            where = f" of {str(given.columns[place[1]])!r}" if isinstance(given, pd.DataFrame) else ""
+            raise InputError(
+                f"ranks must be numbers, 0 or nan where missing; row {place[0] + 1}{where} has {value!r}. "
+                "Give the columns of ranks alone."
+            ) from None
+    return column.astype(np.float64)
+
+
 def doubt_zeros(y: Any, n_ranks: int) -> None:
     """Warn where 0, which counts as missing, looks like the lowest score of a scale from 0 to n_ranks − 1."""
-    values = np.asarray(y, dtype=np.float64)
+    values = rank_numbers(y)
     if 0.0 in values and values.max() < n_ranks:  # not where NaN stands for missing scores: then the maximum is NaN
         warnings.warn(
             f"a rank of 0 counts as missing, and no text has the highest rank {n_ranks}: if 0 is the lowest score, "
@@ -258,7 +288,7 @@ def given_annotators(annotator: Any, n: int) -> ObjectArray:
         given = list(annotator)
         if len(given) != n:
             raise InputError(f"annotator must name one person a row; there are {n} rows and {len(given)} names.")
-        names[:] = [None if name is None or name != name else name for name in given]
+        names[:] = [None if pd.isna(name) else name for name in given]
     return names
 
 

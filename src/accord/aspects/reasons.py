@@ -62,7 +62,8 @@ def _feature_names(ranker: Any, features: IntArray) -> Any:
     if ranker.phrases_ is not None:
         names = ranker.phrases_.get_feature_names_out()
         return np.array([names[i] if i < len(names) else "vectors" for i in features], dtype=object)
-    return np.array([f"feature {i}" for i in features], dtype=object)
+    called = getattr(ranker, "feature_names_", None)
+    return np.array([f"feature {i}" if called is None else called[i] for i in features], dtype=object)
 
 
 def _effects(ranker: Any, x: Any, groups: IntArray, n: int, known: IntArray) -> FloatArray:

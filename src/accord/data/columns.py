@@ -1,6 +1,6 @@
 """Columns of records: checked once, then read-only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 __all__ = [
     "annotator_columns",
     "annotator_ids",
+    "as_column",
     "check_finite",
     "codes_of",
     "derived",
@@ -88,6 +89,24 @@ def _is_fixed(array: Any) -> bool:
             return False
         array = array.base
     return True
+
+
+def as_column(values: Any) -> AnyArray:
+    """Values as an array; a list of texts among which something else stands holds objects.
+
+    NumPy alone would write what is missing (NaN) as the text "nan", which is then a label or a person like any other.
+
+    Examples
+    --------
+    >>> as_column(["good", float("nan")]).tolist()
+    ['good', nan]
+    >>> as_column([1, 0, 1]).tolist()
+    [1, 0, 1]
+    """
+    column = np.asarray(values)
+    if column.dtype.kind == "U" and isinstance(values, Sequence) and not all(isinstance(one, str) for one in values):
+        return np.asarray(values, dtype=object)
+    return column
 
 
 def _object_array(values: Any) -> ObjectArray:

@@ -6,9 +6,36 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["doubted_labels", "warn_of_alike"]
+import numpy as np
+
+from accord.errors import InputError
+from accord.typing import AnyArray, IntArray
+
+__all__ = ["coded_labels", "doubted_labels", "warn_of_alike"]
 
 _SHOWN = 3
+
+
+def coded_labels(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    """The labels that occur, sorted, and the place of each among them; those that have no order are refused.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        None of them is missing.
+
+    Examples
+    --------
+    >>> classes, codes = coded_labels(np.array(["no", "yes", "no"]))
+    >>> classes.tolist(), codes.tolist()
+    (['no', 'yes'], [0, 1, 0])
+    """
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise InputError(f"labels must be of one kind; they are of {kinds}. Write all of them as text.") from None
+    return classes, codes
 
 
 def doubted_labels(labels: Iterable[Any]) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 from accord.data.columns import (
     annotator_columns,
     annotator_ids,
+    as_column,
     codes_of,
     derived,
     float_column,
@@ -17,7 +18,7 @@ from accord.data.columns import (
     numbers,
 )
 from accord.data.documents import Items
-from accord.data.tables import as_frame, require_columns
+from accord.data.tables import as_frame, is_table, require_columns
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
 
@@ -282,20 +283,23 @@ def pair_frame(X: Any) -> pd.DataFrame:
       left   right
     0  tea  coffee
     """
-    if not hasattr(X, "columns") and not isinstance(X, dict):
-        pairs = np.empty((len(X), 2), dtype=object)
-        try:
-            pairs[:] = [tuple(row) for row in X] if len(X) else np.empty((0, 2))
-        except (TypeError, ValueError):
-            raise InputError("X must have two columns, the ids of the left and of the right item.") from None
-        return pd.DataFrame(pairs, columns=["left", "right"])
-    frame = as_frame(X)
-    require_columns(frame, ["left", "right"], what="pairs")
-    return frame[["left", "right"]].reset_index(drop=True)
+    if is_table(X) or isinstance(X, dict) or (isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict)):
+        frame = as_frame(X)
+        require_columns(frame, ["left", "right"], what="pairs")
+        return frame[["left", "right"]].reset_index(drop=True)
+    for row, pair in enumerate(X):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise InputError(
+                f"X must have two columns, the ids of the left and of the right item; row {row + 1} is {pair!r}. "
+                "Write a single pair as [(left, right)]."
+            )
+    pairs = np.empty((len(X), 2), dtype=object)
+    pairs[:] = [tuple(pair) for pair in X] if len(X) else np.empty((0, 2))
+    return pd.DataFrame(pairs, columns=["left", "right"])
 
 
 def _one_a_row(values: Any, n: int, *, what: str) -> AnyArray:
-    column = np.asarray(values)
+    column = as_column(values)
     if column.shape != (n,):
         raise InputError(f"every pair needs one {what}; there are {n} pairs and the shape is {column.shape}.")
     return column

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from narwhals.dependencies import is_into_series
 
 from accord.errors import InputError
 from accord.typing import ObjectArray
@@ -14,12 +15,15 @@ from accord.typing import ObjectArray
 __all__ = [
     "as_frame",
     "as_list",
+    "column_names",
+    "columns_in_order",
     "is_table",
     "optional_column",
     "plain",
     "require_columns",
     "row_names",
     "texts_as_table",
+    "trained_places",
 ]
 
 
@@ -58,6 +62,63 @@ def is_table(value: Any) -> bool:
     return hasattr(value, "columns") or hasattr(value, "column_names")
 
 
+def column_names(value: Any) -> list[str] | None:
+    """What a table calls its columns; ``None`` where it is no table, or where not all of them have a name of their own.
+
+    Examples
+    --------
+    >>> column_names(pd.DataFrame({"length": [1], "links": [0]}))
+    ['length', 'links']
+    >>> column_names(np.zeros((1, 2))) is None
+    True
+    """
+    if not is_table(value):
+        return None
+    names = list(as_frame(value).columns)
+    return names if all(isinstance(name, str) for name in names) and len(set(names)) == len(names) else None
+
+
+def trained_places(names: Sequence[str], trained: Sequence[str]) -> list[int]:
+    """Where each feature of training stands among the names of some columns; columns of another make are refused.
+
+    Examples
+    --------
+    >>> trained_places(["links", "length"], ["length", "links"])
+    [1, 0]
+    """
+    place = {name: k for k, name in enumerate(names)}
+    known = set(trained)
+    missing = [name for name in trained if name not in place]
+    strange = [name for name in names if name not in known]
+    if missing or strange:
+        raise InputError(
+            f"features must be those of training, by name; missing: {', '.join(missing) or 'none'}; "
+            f"not of training: {', '.join(strange) or 'none'}. Rename, add or drop columns."
+        )
+    return [place[name] for name in trained]
+
+
+def columns_in_order(value: Any, trained: Sequence[str] | None) -> Any:
+    """The columns of a table of features in the order of training, by their names; whatever has no names as it is.
+
+    Parameters
+    ----------
+    value : table, array or sparse matrix
+    trained : sequence of str, optional
+        What :func:`column_names` said in training.
+
+    Examples
+    --------
+    >>> columns_in_order(pd.DataFrame({"links": [0], "length": [7]}), ["length", "links"])
+       length  links
+    0       7      0
+    """
+    names = None if trained is None else column_names(value)
+    if names is None or trained is None:
+        return value
+    return as_frame(value).iloc[:, trained_places(names, trained)]
+
+
 def row_names(value: Any) -> ObjectArray | None:
     """What a pandas table calls its rows in its index, shape (n,); ``None`` where they are only counted.
 
@@ -75,7 +136,9 @@ def row_names(value: Any) -> ObjectArray | None:
 
 
 def texts_as_table(value: Any) -> Any:
-    """A table with the column ``text`` of a list, array or column of strings; everything else as it is.
+    """A table with the column ``text`` of a list, array or column of strings; what holds no string stays as it is.
+
+    A dictionary of columns becomes a table too.
 
     Examples
     --------
@@ -84,10 +147,20 @@ def texts_as_table(value: Any) -> Any:
     0  Fine.
     1  Good.
     """
-    column = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    if column and len(value) and all(isinstance(text, str) for text in value):
-        return pd.DataFrame({"text": np.asarray(value, dtype=object)})
-    return value
+    if isinstance(value, Mapping):
+        return as_frame(value)
+    flat = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    column = is_into_series(value) or (hasattr(value, "to_pylist") and not is_table(value))
+    if not flat and not column:
+        return value
+    texts = as_list(value)
+    whole = [isinstance(text, str) for text in texts]
+    if any(whole) and not all(whole):
+        row = whole.index(False)
+        raise InputError(
+            f"every text must be a string; row {row + 1} is {type(texts[row]).__name__}. Use '' for a missing text."
+        )
+    return pd.DataFrame({"text": np.array(texts, dtype=object)}) if all(whole) else value
 
 
 def as_list(values: Any) -> list[Any]:

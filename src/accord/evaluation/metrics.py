@@ -1,9 +1,10 @@
 """How good predictions are. Each function takes the truth first and returns one number, or a named tuple of them."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 from scipy.special import xlogy
 from sklearn import metrics as sklearn_metrics
@@ -14,6 +15,7 @@ from accord.typing import AnyArray, FloatArray
 __all__ = [
     "PrecisionRecallF1",
     "accuracy",
+    "accuracy_where_open",
     "auc",
     "average_precision",
     "cross_entropy",
@@ -45,6 +47,37 @@ def accuracy(truth: AnyArray, predicted: AnyArray) -> float:
     """The share of predictions that are right."""
     truth, predicted = _same_shape(truth, predicted)
     return float(np.mean(truth == predicted))
+
+
+def accuracy_where_open(predicted: AnyArray, truth: Any, *, known: Any = None, sample_weight: Any = None) -> float:
+    """Accuracy on the rows that have a label which was not given beforehand.
+
+    Parameters
+    ----------
+    predicted : array of shape (n,)
+    truth : sequence of shape (n,)
+        Missing (``None`` or NaN) where the label is not known.
+    known : sequence of shape (n,), optional
+        Labels that were given; missing elsewhere.
+    sample_weight : sequence of shape (n,), optional
+        How much each row counts; by default all count the same.
+
+    Examples
+    --------
+    >>> accuracy_where_open(np.array(["a", "b", "a"]), ["a", "a", None])
+    0.5
+    """
+    n = len(predicted)
+    labels = np.asarray(truth, dtype=object)
+    given = np.full(n, None) if known is None else np.asarray(known, dtype=object)
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    for name, column in (("y", labels), ("known", given), ("sample_weight", weight)):
+        if column.shape != (n,):
+            raise InputError(f"{name} must have one entry a row, {n} of them; it has shape {column.shape}.")
+    counted = ~pd.isna(labels) & pd.isna(given)
+    if not counted.any():
+        raise InputError("a score needs rows with a label that was not given in known; there is none.")
+    return float(np.average(predicted[counted] == labels[counted], weights=weight[counted]))
 
 
 def auc(truth: AnyArray, scores: AnyArray) -> float:

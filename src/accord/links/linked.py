@@ -13,9 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.labels import warn_of_alike
+from accord.data.columns import as_column
+from accord.data.labels import coded_labels, warn_of_alike
 from accord.data.links import Links
 from accord.errors import InputError
+from accord.evaluation.metrics import accuracy_where_open
 from accord.fitting.settings import check_settings
 from accord.links.features.words import FeatureScale, LinkedTexts, linked_texts
 from accord.typing import AnyArray, IntArray, ObjectArray
@@ -119,16 +121,7 @@ class LinkedClassifier(ClassifierMixin, BaseEstimator, ABC):
             Labels that are known for certain, missing (``None`` or NaN) elsewhere.
         """
         told = self.predict(X, links=links, groups=groups, ids=ids, known=known)
-        truth = np.asarray(y, dtype=object)
-        if truth.shape != told.shape:
-            raise InputError(f"y must have one label a text; there are {len(told)} texts and shape {truth.shape}.")
-        counted = ~pd.isna(truth)
-        if known is not None:
-            counted &= pd.isna(np.asarray(known, dtype=object))
-        if not counted.any():
-            raise InputError("a score needs texts with a label that was not given in known=; there is none.")
-        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
-        return float(np.average(told[counted] == truth[counted], weights=weight))
+        return accuracy_where_open(told, y, known=known, sample_weight=sample_weight)
 
     def _check_combination(self) -> None:
         """Refuse settings that do not go together."""
@@ -200,7 +193,7 @@ def read_words(read: Callable[[Any], Any], texts: ObjectArray, *, what: str) -> 
 
 def _encode(y: Any, texts: LinkedTexts, *, partly: bool) -> tuple[AnyArray, IntArray]:
     """The labels, and the place of each text's label among them; −1 for a text without one."""
-    labels = np.asarray(y)
+    labels = as_column(y)
     if labels.shape != (texts.n_texts,):
         raise InputError(f"y must have one label a text; there are {texts.n_texts} texts and shape {labels.shape}.")
     missing = np.asarray(pd.isna(labels))
@@ -210,7 +203,7 @@ def _encode(y: Any, texts: LinkedTexts, *, partly: bool) -> tuple[AnyArray, IntA
             "Leave it out, and give it to predict with known="
         )
     given = labels[~missing]
-    classes, codes = np.unique(given, return_inverse=True)
+    classes, codes = coded_labels(given)
     if len(classes) < 2:
         told = f"all {len(given)} texts are {str(classes[0])!r}" if len(given) else "no text has one"
         raise InputError(f"training needs two labels or more; {told}.")

@@ -12,6 +12,8 @@ from accord.data.documents import Items
 from accord.data.pairs import Comparisons, pair_frame
 from accord.data.vote_order import votes_of_voters
 from accord.errors import InputError
+from accord.fitting.workers import is_whole
+from accord.pairs.decided import share_right
 from accord.pairs.feature_groups import FeatureGroups
 from accord.pairs.item_order import content_order
 from accord.pairs.process.kernel_design import parameter_table
@@ -220,8 +222,8 @@ class PairAnswers:
         attentive : bool
             Whether these people always attend; otherwise they answer at random as often as the voters did on average.
         """
-        if voters < 1:
-            raise InputError(f"voters must be at least 1; got {voters}.")
+        if not is_whole(voters, 1):
+            raise InputError(f"voters must be a whole number of at least 1; got {voters!r}.")
         x, left, right = self._pairs(X, items)
         mean, variance = self.scorer_.differences(x, left, right)
         rate = 0.0 if attentive else self._random_rate
@@ -261,6 +263,23 @@ class PairAnswers:
         """
         x, left, right = self._pairs(X, items)
         return np.sqrt(self.scorer_.differences(x, left, right)[1])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, items: Items | None = None) -> float:
+        """The share of the decided votes that it predicts right, from 0 to 1; not a number where none is decided.
+
+        Parameters
+        ----------
+        X : table with ``left`` and ``right``, or array of shape (n_votes, 2)
+            Ids of the two items.
+        y : array of shape (n_votes,)
+            1 where left won, 0 where right won, ½ where undecided, which counts neither way.
+        sample_weight : array of shape (n_votes,), optional
+            How many votes each row stands for.
+        items : Items, optional
+            The items that the pairs are about; by default those that the ranker was fitted to.
+        """
+        p = self.predict_proba(X, items=items)
+        return share_right(p[:, -1] > p[:, 0], X, y, sample_weight)
 
     def score_items(self, items: Items | None = None) -> FloatArray:
         """Posterior mean of every item's score, shape (n_items,).

@@ -22,6 +22,7 @@ from accord.engines.numerics import sigmoid
 from accord.errors import InputError
 from accord.fitting.optimise import l2_penalised, minimise_lbfgs
 from accord.fitting.settings import Number, Rule, Seed, check_settings
+from accord.pairs.decided import share_right
 from accord.pairs.item_order import item_order
 from accord.pairs.process.sparse import conditioned_variance, sparse_draws
 from accord.pairs.process.vote_counts import count_votes
@@ -168,10 +169,7 @@ class BradleyTerryRanker(BaseEstimator):
         sample_weight : array of shape (n_votes,), optional
             How many votes each row stands for.
         """
-        votes = Comparisons.from_xy(X, y, sample_weight=sample_weight)
-        weight = np.where(votes.value == 0.5, 0.0, 1.0 if votes.weight is None else votes.weight)
-        right = self.predict(X) == votes.value
-        return float(np.average(right, weights=weight)) if weight.sum() > 0.0 else float("nan")
+        return share_right(self.predict(X) == 1.0, X, y, sample_weight)
 
     def predict_std(self, X: Any) -> FloatArray:
         """Standard deviation of the difference of the two scores, shape (n_pairs,).

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import entr, log_ndtr
 
+from accord.errors import InputError
+from accord.fitting.workers import is_whole
 from accord.pairs.process.likelihoods import Preference
 from accord.typing import FloatArray, IntArray
 
@@ -86,6 +88,8 @@ def pick_pairs(gain: FloatArray, left: IntArray, right: IntArray, n: int) -> Int
 
     A batch of the very best pairs would ask about the same two or three items over and over.
     """
+    if not is_whole(n, 0):
+        raise InputError(f"n, the number of pairs to ask about, must be a whole number of at least 0; got {n!r}.")
     order = np.argsort(-gain, kind="stable")
     chosen: list[int] = []
     left_over: list[int] = []

@@ -90,6 +90,10 @@ def rank_columns(
     """
     if scale not in SCALES:
         raise InputError(f"the scale of a ranking must be one of {', '.join(SCALES)}; got {scale!r}.")
+    if not (0.0 < level < 1.0 and 0.0 <= sure <= 1.0):
+        raise InputError(
+            f"level and sure are probabilities, level above 0 and below 1; got {level} and {sure}. Write 0.9 for 90 %."
+        )
     mean = draws.mean(axis=0) if mean is None else mean
     order = np.argsort(-mean, kind="stable")
     zero = mean.mean() if anchor is None else mean[anchor]

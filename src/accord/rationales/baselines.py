@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.labels import coded_labels
 from accord.data.rationales import inside_tags
 from accord.errors import InputError
 from accord.fitting.settings import Choice, Many, Number, Object, Rule, Seed, check_settings
@@ -171,7 +172,7 @@ class MaskingSVMClassifier(ClassifierMixin, BaseEstimator):
         texts, labels = as_texts(X), given_classes(y)
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = coded_labels(labels)
         if len(self.classes_) != 2:
             raise InputError(
                 f"the masking SVM tells two classes apart; there are {len(self.classes_)}. Use RationaleClassifier."
@@ -296,7 +297,7 @@ class TokenClassifier(BaseEstimator):
         """Learn from texts, classes and spans; ``threshold_`` is the one with the best F1 on tokens left out."""
         check_settings(self)
         texts, labels = as_texts(X), given_classes(y)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = coded_labels(labels)
         tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")
         self.vocabulary_ = Vocabulary.count(tokens.strings, min_count=self.min_count).words
         tags = {one.row: inside_tags(one.spans, tokens.of(one.row)) for one in match_spans(texts, labels, rationales)}

@@ -13,10 +13,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from accord.data.labels import warn_of_alike
+from accord.data.labels import coded_labels, warn_of_alike
+from accord.data.tables import column_names, columns_in_order
 from accord.engines.convergence import Convergence, warn_unconverged
 from accord.engines.numerics import normalise_log
 from accord.errors import ConvergenceWarning, InputError
+from accord.evaluation.metrics import accuracy_where_open
 from accord.fitting.settings import Choice, Flag, Many, Number, Object, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.rationales.annotator import (
@@ -293,7 +295,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         if len(texts) != len(labels):
             raise InputError(f"every text needs a class; there are {len(texts)} texts and {len(labels)} classes.")
         codes: IntArray
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = coded_labels(labels)
         warn_of_alike(self.classes_)
         if len(self.classes_) < 2:
             raise InputError(f"a classifier needs texts of two classes or more; all are {labels[:1].tolist()}.")
@@ -305,6 +307,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         texts, codes = [texts[row] for row in order], ranks[codes][order]
         tokens = self._read(texts)
         given = None if features is None else given_features(features, ids=row_ids(X), n_texts=len(texts))[order]
+        self.feature_names_ = column_names(features)
         self.columns_ = Columns.learn(
             tokens,
             vocabulary=self.vocabulary,
@@ -383,6 +386,21 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         best = np.argmax(self._scores(X, features), axis=1)
         return self.classes_[best]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, features: Any = None) -> float:
+        """Accuracy of the predicted classes.
+
+        Parameters
+        ----------
+        X : sequence of str of shape (n_texts,), or table with ``text`` and ``item_id``
+        y : array of shape (n_texts,)
+            True classes.
+        sample_weight : array of shape (n_texts,), optional
+            How much each row counts; by default all count the same.
+        features : array or sparse matrix of shape (n_texts, n_extra), optional
+            The columns beside the words, where the model was fitted with some.
+        """
+        return accuracy_where_open(self.predict(X, features=features), given_classes(y), sample_weight=sample_weight)
+
     def predict_rationales(
         self, X: Any, y: Any = None, *, annotator: Any = None, features: Any = None
     ) -> list[PredictedRationale]:
@@ -437,7 +455,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             ``p_highlight``, the largest probability of it being highlighted. The attribute ``label`` is the class.
         """
         check_is_fitted(self)
-        features = self.columns_.usual_features(1) if features is None else features
+        features = self.columns_.usual_features(1) if features is None else self._given(features)
         label = self.predict([text], features=features)[0] if label is None else label
         code = self._codes([label])[0]
 
@@ -616,7 +634,7 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any, features: Any) -> FloatArray:
         check_is_fitted(self)
         texts = as_texts(X)
-        features = None if features is None else given_features(features, ids=row_ids(X))
+        features = self._given(features, ids=row_ids(X))
         if not self.reading_.share:
             tokens = read_tokens(texts, tokeniser=self.tokeniser, transitions="plain")  # places are not needed here
             design = self.columns_.design(tokens, texts, features, self.vectors)
@@ -628,6 +646,12 @@ class RationaleClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         n_words = np.asarray(design[:, : self.columns_.n_words].sum(axis=1))
         scores = self.scale_ * (self.reading_.scores(plain, by_marks) + rest)
         return np.asarray(scores + n_words.reshape(-1, 1) * self.drift_ + self.log_prior_)
+
+    def _given(self, features: Any, *, ids: Any = None) -> Any:
+        """The columns beside the words as in training; those of a table are met by their names."""
+        if features is None:
+            return None
+        return given_features(columns_in_order(features, getattr(self, "feature_names_", None)), ids=ids)
 
     def _codes(self, labels: Any) -> IntArray:
         places = {label: place for place, label in enumerate(self.classes_)}

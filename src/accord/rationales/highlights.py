@@ -1,5 +1,6 @@
 """Highlights: spans that people give, matched to their texts and laid over the tokens; and spans that are predicted."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -7,7 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from accord.data.columns import as_column
 from accord.data.rationales import Rationales, inside_tags, token_spans
+from accord.data.tables import as_list
 from accord.errors import InputError
 from accord.fitting.optimise import minimise_lbfgs
 from accord.rationales.binary_chain import SCORE_LIMIT
@@ -46,7 +49,7 @@ class Annotation(NamedTuple):
 
 def given_classes(y: Any) -> AnyArray:
     """Classes of texts, shape (n_texts,), none missing."""
-    labels = np.asarray(y)
+    labels = as_column(y)
     if labels.ndim != 1:
         raise InputError(f"classes must have one entry a text; their shape is {labels.shape}.")
     missing = np.flatnonzero(pd.isna(labels))
@@ -83,8 +86,8 @@ def match_spans(
             raise InputError(f"annotator must have one entry a text ({n}); there are {len(names)}.")
         given = [
             (row, names[row], _checked(spans, texts[row], row))
-            for row, spans in enumerate(rationales)
-            if spans is not None
+            for row, spans in enumerate(as_list(rationales))
+            if isinstance(spans, Iterable) or not pd.isna(spans)
         ]
     classes = set(np.asarray(labels).tolist())
     out = []
@@ -124,6 +127,10 @@ def _of_record(record: Rationales, texts: list[str], ids: ObjectArray | None) ->
 
 def _checked(spans: Any, text: str, row: int) -> list[tuple[int, int, Any]]:
     """Spans of one text as (start, end, label or None)."""
+    if not isinstance(spans, Iterable):
+        raise InputError(
+            f"spans come as a list of (start, end); row {row + 1} has {spans!r}. Write None where none is."
+        )
     out = []
     for span in spans:
         if np.ndim(span) == 0 or len(span) not in (2, 3) or any(place % 1 for place in span[:2]):

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from accord.data.columns import check_finite
+from accord.data.columns import as_column, check_finite
+from accord.data.labels import coded_labels
 from accord.data.tables import as_frame, is_table, row_names, texts_as_table
 from accord.data.threads import Threads
 from accord.errors import InputError
@@ -43,12 +44,12 @@ class ThreadRows:
         """Rows grouped by ``groups``; without groups every row is a thread of its own."""
         if groups is None:
             return cls(np.arange(n_rows), np.arange(n_rows + 1))
-        groups = np.asarray(groups)
+        groups = as_column(groups)
         if groups.shape != (n_rows,):
             raise InputError(f"groups must name the thread of each of the {n_rows} rows; it has shape {groups.shape}.")
         if groups.dtype.kind in "Of" and pd.isna(groups).any():
             row = int(np.flatnonzero(pd.isna(groups))[0])
-            raise InputError(f"groups must name the thread of each row; that of row {row} is missing.")
+            raise InputError(f"groups must name the thread of each row; that of row {row + 1} is missing.")
         names = groups if groups.dtype.kind in "iu" else groups.astype(str)
         sizes = np.unique(names, return_counts=True)[1]
         return cls(np.argsort(names, kind="stable"), np.concatenate([[0], np.cumsum(sizes)]))
@@ -235,6 +236,7 @@ def as_threads(X: Any, groups: Any = None, labels: Any = None) -> Threads | None
 
 def tells_threads(X: Any, groups: Any) -> bool:
     """Whether rows say which thread they belong to; a single row need not."""
+    X = X if isinstance(X, Threads) else texts_as_table(X)
     if groups is not None or isinstance(X, Threads) or np.shape(X)[0] < 2:
         return True
     return is_table(X) and {"text", "group_id"} <= set(as_frame(X).columns)
@@ -295,19 +297,15 @@ def label_codes(y: Any, n_rows: int) -> tuple[AnyArray, IntArray]:
     """The labels that occur, sorted, and the place of each row's label among them; −1 where a row has none."""
     if y is None or np.shape(y) != (n_rows,):
         raise InputError(f"y must have one label a row, {n_rows} of them; it has shape {np.shape(y)}.")
-    y = np.asarray(y)
+    y = as_column(y)
     observed = ~pd.isna(y)
     if not observed.any():
         raise InputError("training needs labelled comments; no comment has a label.")
-    try:
-        classes = np.unique(y[observed])
-    except TypeError:
-        kinds = ", ".join(sorted({type(label).__name__ for label in y[observed]}))
-        raise InputError(f"labels must be of one kind; they are of {kinds}. Write all of them as text.") from None
+    classes, places = coded_labels(y[observed])
     if len(classes) < 2:
         raise InputError(f"training needs two labels or more; all comments are {str(classes[0])!r}.")
     codes = np.full(n_rows, -1, dtype=np.int64)
-    codes[observed] = np.searchsorted(classes, y[observed])
+    codes[observed] = places
     return classes, codes
 
 
@@ -324,7 +322,7 @@ def group_rows(groups: Any, values: FloatArray, labels: IntArray) -> tuple[IntAr
     """
     keys = row_keys(values)
     keys = mixed(keys, label_keys(labels, keys))
-    return group_codes(np.arange(len(keys)) if groups is None else np.asarray(groups).astype(str), keys), keys
+    return group_codes(np.arange(len(keys)) if groups is None else as_column(groups).astype(str), keys), keys
 
 
 def known_codes(known: Any, classes: AnyArray, n_rows: int) -> IntArray:
@@ -337,6 +335,6 @@ def known_codes(known: Any, classes: AnyArray, n_rows: int) -> IntArray:
     for row in np.flatnonzero(~pd.isna(known)):
         if known[row] not in place:
             listed = ", ".join(map(str, classes))
-            raise InputError(f"a known label must be one that was trained, {listed}; row {row} has {known[row]!r}.")
+            raise InputError(f"a known label must be one that was trained, {listed}; row {row + 1} has {known[row]!r}.")
         codes[row] = place[known[row]]
     return codes

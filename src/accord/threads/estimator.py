@@ -11,7 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from accord.data.columns import as_column
 from accord.data.labels import warn_of_alike
+from accord.data.tables import texts_as_table
 from accord.data.threads import Threads
 from accord.engines.chain import chain
 from accord.engines.convergence import warn_unconverged
@@ -21,6 +23,7 @@ from accord.engines.marginals import Marginals
 from accord.engines.min_cut import min_cut
 from accord.engines.numerics import normalise_log
 from accord.errors import InputError
+from accord.evaluation.metrics import accuracy_where_open
 from accord.fitting.settings import Choice, Flag, Number, Object, Rule, Seed, check_settings
 from accord.fitting.workers import WithWorkers
 from accord.texts.vectors import FittedVectors
@@ -307,7 +310,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
         self.sigmoids_ = None
         if self.calibrate:
             table = X if ids is not None else pd.DataFrame(values)
-            self.sigmoids_ = fit_sigmoids(self, table, np.asarray(y), groups, edges)
+            self.sigmoids_ = fit_sigmoids(self, table, as_column(y), groups, edges)
         self._warn_unconverged()
         return self
 
@@ -452,13 +455,8 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             y = texts.labels if place is None or texts.labels is None else texts.labels[np.argsort(place)]
         if y is None:
             raise InputError("a score needs the true labels; give them as y.")
-        y = np.asarray(y, dtype=object)
-        counted = ~pd.isna(y) if known is None else ~pd.isna(y) & pd.isna(np.asarray(known, dtype=object))
-        if not counted.any():
-            raise InputError("a score needs comments with a label that was not given; there is none.")
         said = self.predict(X, groups=groups, known=known, edges=edges)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
-        return float(np.average(said[counted] == y[counted], weights=weight))
+        return accuracy_where_open(said, y, known=known, sample_weight=sample_weight)
 
     def rank(self, X: Any, *, groups: Any = None, positive: Any = None, **more: Any) -> pd.DataFrame:
         """The comments of each thread, best answer first.
@@ -527,6 +525,7 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
             a word or two of the comment, or the id of the other comment; the strongest reason of each comment first.
         """
         check_is_fitted(self, "weights_")
+        X = X if isinstance(X, Threads) else texts_as_table(X)
         texts = as_threads(X, np.zeros(np.shape(X)[0])) if not isinstance(X, Threads) else X
         X = X if texts is None else texts
         if texts is not None and texts.n_threads != 1:
@@ -615,9 +614,11 @@ class ThreadClassifier(WithWorkers, ClassifierMixin, BaseEstimator):
                 raise InputError("a model trained on a table of features predicts tables; it got texts.")
             place = places_in(X, texts)
             groups = texts.thread_ids[texts.thread_of]
-            vectors = self._vectors_of(texts)
-            edges = made.edges(texts, vectors=vectors) if settings.uses_pairs else None
-            X = made.transform(texts, vectors=vectors)
+            X = np.zeros((0, self.n_features_in_))
+            if texts.n_comments:
+                vectors = self._vectors_of(texts)
+                edges = made.edges(texts, vectors=vectors) if settings.uses_pairs else None
+                X = made.transform(texts, vectors=vectors)
         values, ids, names = as_float_table(X)
         values = in_trained_order(values, names, tuple(self.feature_names_))
         rows = ThreadRows.of(groups, len(values))

@@ -12,10 +12,10 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from accord.data.columns import check_finite, text_column, unique_ids
+from accord.data.columns import as_column, check_finite, text_column, unique_ids
 from accord.data.links import Links
 from accord.data.project import ITEMS
-from accord.data.tables import as_frame, is_table, require_columns, texts_as_table
+from accord.data.tables import as_frame, is_table, require_columns, texts_as_table, trained_places
 from accord.engines.numerics import spread
 from accord.errors import InputError
 from accord.typing import AnyArray, FloatArray, IntArray, ObjectArray
@@ -136,15 +136,8 @@ class LinkedTexts:
                     "Give the same columns, in the same order."
                 )
             return self
-        trained, places = set(names), {name: place for place, name in enumerate(self.names)}
-        missing = [name for name in names if name not in places]
-        strange = [name for name in places if name not in trained]
-        if missing or strange:
-            raise InputError(
-                f"features must be those of training, by name; missing: {', '.join(missing) or 'none'}; "
-                f"not of training: {', '.join(strange) or 'none'}. Rename, add or drop columns."
-            )
-        return replace(self, content=self.content[:, [places[name] for name in names]], names=names)
+        places = trained_places(self.names.tolist(), names.tolist())
+        return replace(self, content=self.content[:, places], names=names)
 
 
 def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = None) -> LinkedTexts:
@@ -193,15 +186,27 @@ def linked_texts(X: Any, *, links: Links | None, groups: Any = None, ids: Any = 
         if len(column) != n:
             raise InputError(f"{what} must have one entry a row; there are {n} rows and {len(column)} entries.")
     order = np.argsort(ids.astype(str), kind="stable") if named else _by_content(content)
-    groups = np.argsort(order) if groups is None else groups
+    groups = _group_names(groups, np.argsort(order))
     if links is None:
         none = np.empty(0, dtype=np.int64)
         pairs = linked_pairs(none, none, n_texts=n)
-        return LinkedTexts(ids, content, np.asarray(groups, dtype=str), order, pairs, None, names=names)
+        return LinkedTexts(ids, content, groups, order, pairs, None, names=names)
     links = links if links.weights is None else links.subset(links.weights > 0.0)
     kept, source, target = links.among(ids)
     pairs = linked_pairs(source, target, n_texts=n, weights=kept.weights)
-    return LinkedTexts(ids, content, np.asarray(groups, dtype=str), order, pairs, kept.contexts, kept.kinds, names)
+    return LinkedTexts(ids, content, groups, order, pairs, kept.contexts, kept.kinds, names)
+
+
+def _group_names(groups: Any, own: IntArray) -> AnyArray:
+    """The group of each text as a string; a text without one is a group of its own, named by its number in ``own``."""
+    if groups is None:
+        return own.astype(str)
+    column = as_column(groups)
+    missing = np.asarray(pd.isna(column))
+    names = column.astype(str)
+    if not missing.any():
+        return names
+    return np.where(missing, np.char.add("\0" + "of its own ", own.astype(str)), names)
 
 
 def _by_content(content: Any) -> IntArray:
