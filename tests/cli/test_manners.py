@@ -43,7 +43,7 @@ def test_completion_of_bash_completes(capsys):
         ("import notes.cvs --out p", "there is no file notes.cvs. Did you mean 'notes.csv'?"),
         ("import there/notes.csv --out p", "There is no folder there either."),
         ("import notes.csv --map txet=text --out p", "Did you mean 'text'?"),
-        ("import notes.csv --map text=txt --out p", "did you mean 'text'?"),
+        ("import notes.csv --map text=txt --out p", "Did you mean 'text'?"),
         ("import photo.png --out p", ".xlsx"),
         ("import notes.csv --out /proc/p", "Choose another place."),
         ("import pairs notes.csv --map text=aspect --out p", "Leave it out of --map."),

@@ -117,6 +117,16 @@ def test_the_texts_that_a_model_was_trained_on_lack_nothing(kind, models, capsys
     assert found == []
 
 
+def test_names_that_a_model_of_names_never_saw_are_said(tmp_path, capsys):
+    votes, others = tmp_path / "votes.csv", tmp_path / "others.csv"
+    votes.write_text("left,right,winner\nx,y,left\ny,z,left\nz,x,right\n")
+    others.write_text("left,right,winner\nx,y,left\nx,new,right\n")
+    assert main(["train", str(votes), "--model", str(tmp_path / "m")]) == 0
+    assert notes(tmp_path / "m", votes, capsys) == []
+    (said,) = notes(tmp_path / "m", others, capsys)
+    assert "never saw 1 of these names (new)" in said
+
+
 def test_threads_of_single_comments_are_noticed(models, tmp_path, capsys):
     path = tmp_path / "single.csv"
     rows = [f'c{i},g{i},Where to eat near the station?,a,"{text}"' for i, text in enumerate(ENGLISH)]

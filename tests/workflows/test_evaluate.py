@@ -112,6 +112,24 @@ def test_too_few_groups_are_refused():
         evaluate(labelled(n_threads=3))
 
 
+@pytest.mark.parametrize(("n_texts", "n_folds", "cure"), [(3, 5, "Judge more."), (6, 9, "or use at most 6 folds.")])
+def test_fewer_folds_are_advised_only_where_they_help(n_texts, n_folds, cure):
+    names = [f"t{place}" for place in range(n_texts)]
+    items = with_schema({"item_id": names, "text": names}, ITEMS)
+    answers = ["good", "bad", "good", "bad", "good", "bad"][:n_texts]
+    judged = with_schema({"kind": ["label"] * n_texts, "item_id": names, "value": answers}, JUDGEMENTS)
+    with pytest.raises(InputError) as caught:
+        evaluate(Project("rationales", items, judged), n_folds=n_folds)
+    assert str(caught.value).endswith(cure)
+
+
+def test_too_few_pairs_are_counted_without_ties(tmp_path, capsys):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("left,right,winner\nx,y,left\ny,z,left\nx,z,tie\n")
+    assert main(["evaluate", str(votes)]) == 2
+    assert "5 pairs of texts with a winner; this project has 2. Judge more." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "kind, example",
     [("pairs", "arguments"), ("aspects", "cafe-reviews"), ("links", "cafe-statements"), ("rationales", "cafe-notes")],

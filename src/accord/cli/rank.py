@@ -175,8 +175,9 @@ def _best_comments(opened: "Project", label: str | None, model: Path | None, set
         print_json({"kind": "threads", "label": chosen, "rows": records(table)})
         return
     best = table[table["rank"] == 1]
+    which = "the question" if len(best) == 1 else f"each of {len(best):,} questions"
     shown = Table(
-        title=f"The best comment of each of {len(best):,} questions: the likeliest to be {chosen!r}",
+        title=f"The best comment of {which}: the likeliest to be {chosen!r}",
         title_justify="left",
         header_style="bold",
     )

@@ -74,9 +74,11 @@ def evaluate(
     cases = kind.cases(project)
     n_groups = len(np.unique(cases.group))
     if n_groups < max(LEAST_GROUPS, n_folds):
+        fewer = "" if n_groups < LEAST_GROUPS else f", or use at most {n_groups} folds"
+        decided = " with a winner" if project.kind == "pairs" else ""  # ties are not told apart
         raise InputError(
-            f"an evaluation needs judgements of at least {max(LEAST_GROUPS, n_folds)} {cases.grouped}; this project "
-            f"has {n_groups}. Judge more, or use fewer folds."
+            f"an evaluation needs judgements of at least {max(LEAST_GROUPS, n_folds)} {cases.grouped}{decided}; this "
+            f"project has {n_groups}. Judge more{fewer}."
         )
     folds = group_folds(cases.group, n_folds=n_folds, random_state=random_state, strata=cases.truth)
     parts = [Fold(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)]

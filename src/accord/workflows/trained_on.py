@@ -60,6 +60,8 @@ def notes_on(saved: SavedModel, project: Project, table: pd.DataFrame) -> list[s
         had = []
     notes += [said for part, (kinds, said) in _PARTS.items() if saved.kind in kinds and part in had and part not in has]
     notes += _unknown(saved, project)
+    if saved.kind == "pairs" and "texts" not in has:
+        notes += _strangers(saved, project)
     if saved.kind == "threads":
         threads = project.frames()["items"]["group_id"][_is_comment(project)]
         if threads.is_unique:
@@ -101,6 +103,18 @@ def _unknown(saved: SavedModel, project: Project) -> list[str]:
     if known is None or not (unknown := sorted(here - set(map(str, known)))):
         return []
     return [f"the model never saw the {what} {', '.join(unknown)}, and sets them aside; train it again to predict them"]
+
+
+def _strangers(saved: SavedModel, project: Project) -> list[str]:
+    """Texts that are names alone and that the model was never shown a vote on."""
+    strangers = sorted(set(project.items().ids.tolist()) - set(saved.model.items_.ids.tolist()))
+    if not strangers:
+        return []
+    some = ", ".join(strangers[:3]) + (" …" if len(strangers) > 3 else "")
+    return [
+        f"the model never saw {len(strangers):,} of these names ({some}), and they have no texts, so that nothing is "
+        "known of them; train it again with votes on them"
+    ]
 
 
 def _words(project: Project) -> Counter[str]:

@@ -454,3 +454,18 @@ def test_a_link_without_a_weight_weighs_one(file):
     items = file("items.csv", "id,text\na,x\nb,y\nc,z\n")
     links = file("links.csv", "from,to,weight\na,b,2.5\nb,c,\n")
     assert project_of_tables("links", [items, links]).links().weights.tolist() == [2.5, 1.0]
+
+
+def test_a_table_that_does_not_tell_is_answered_with_a_map_of_its_likeliest_columns(file, tmp_path, capsys):
+    rows = "".join(f"{place},2024-03-0{place},词{place}很好,{'好坏'[place % 2]}\n" for place in range(1, 7))
+    said = refused(tmp_path, capsys, file("v.csv", f"编码,日子,文,判断\n{rows}"))
+    assert "--map '文=text,判断=label'" in said
+
+
+@pytest.mark.parametrize("weight", ["nan", "NA", "NULL"])
+def test_numbers_that_are_missing_in_words_are_missing(file, weight):
+    votes = file("v.csv", f"left,right,value,weight,response_ms\na,b,1,2,900\nb,c,0,{weight},{weight}\n")
+    read = project_of_tables("pairs", [votes]).comparisons()
+    assert read.weight.tolist() == [2.0, 1.0]
+    links = file("l.csv", f"source,target,weight\na,b,2\nb,c,{weight}\n")
+    assert import_files([file("i.csv", ITEMS), links], None, kind="links").dropped == {}

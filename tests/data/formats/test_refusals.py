@@ -127,7 +127,7 @@ def test_an_unknown_format_and_a_silent_table_are_refused(tmp_path, capsys):
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n")
     assert main(["import", str(path), "--format", "letters", "--dry-run"]) == 2
-    assert "there is no format 'letters'; there are label-studio" in capsys.readouterr().err
+    assert "there is no format 'letters'; there are tables, label-studio" in capsys.readouterr().err
     assert main(["import", str(path), "--dry-run"]) == 2
     assert "accord import --map a=text,b=label" in capsys.readouterr().err
     assert main(["export", "example:arguments", "--format", "letters", "--out", str(tmp_path / "o")]) == 2

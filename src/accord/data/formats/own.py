@@ -22,8 +22,9 @@ from accord.data.reading.conflicts import Conflicts
 from accord.data.reading.html import holds_html, plain_text
 from accord.data.reading.missing import without_missing
 from accord.data.reading.moments import iso_times
+from accord.data.reading.near_ids import NearIds
 from accord.data.reading.problems import Problems
-from accord.data.reading.replies import links_of_replies, threads_of_replies
+from accord.data.reading.replies import links_of_replies, questions_with_labels, threads_of_replies
 from accord.data.reading.roles import WINS, Role
 from accord.data.reading.rows import Buffer, Context, Rows
 from accord.data.reading.schemas import Matched
@@ -72,12 +73,14 @@ class Reading:
     n_links: int = 0
     people: set[str] = field(default_factory=set)
     labels: set[str | None] = field(default_factory=set)  # that occur
+    labelled: set[str] = field(default_factory=set)  # the ids of texts that have one
     conflicts: Conflicts = field(default_factory=Conflicts)
     rankings: dict[str, tuple[Any, list[tuple[float, str]]]] = field(default_factory=dict)
     writers: dict[str, Any] = field(default_factory=dict)
     kind: str | None = None  # of plain tables; other tools' files are read without it
     assumed: Counter[str] = field(default_factory=Counter)  # how things were taken that the files do not say
     lost: Counter[str] = field(default_factory=Counter)  # what has no place in a project
+    _near: tuple[int, NearIds] | None = None  # how many items there were, and their ids
 
     # -- the tables ----------------------------------------------------------------------------------------------
 
@@ -303,7 +306,7 @@ class Reading:
         block.refuse(
             value.is_null().to_numpy(zero_copy_only=False) & block.answered,
             "a vote must be 1 or left, 0 or right, 0.5 or tie",
-            lambda row: repr(said[row].as_py()),
+            lambda row: "none" if said[row].as_py() is None else repr(said[row].as_py()),
             "Write 1 where the left text won, 0 where the right one did and 0.5 where neither did, or drop the row.",
         )
         return pc.dictionary_encode(value)
@@ -515,13 +518,30 @@ class Reading:
         column = block.coded(name)
         distinct = column.dictionary.to_pylist()
         known = np.array([value in self.places for value in distinct] + [True], dtype=bool)
+        if known.all():
+            return
+        near = self._near_ids()
+        alike = [None if there else near.of(value) for value, there in zip(distinct, known[:-1], strict=True)] + [None]
         codes = pc.fill_null(column.indices, len(distinct)).to_numpy(zero_copy_only=False)
+        rule = "every judged text must be among the items"
+        block.refuse(
+            np.array([value is not None for value in alike], dtype=bool)[codes],
+            rule,
+            lambda row: f"the unknown id {column[row].as_py()!r}; the items have {alike[codes[row]]!r}",
+            "Write ids alike in all files (programs make 1.0 of 1 beside an empty cell, and 7 of 007).",
+        )
         block.refuse(
             ~known[codes],
-            "every judged text must be among the items",
+            rule,
             lambda row: f"the unknown id {column[row].as_py()!r}",
             "Add it to the items or drop the row.",
         )
+
+    def _near_ids(self) -> NearIds:
+        """The ids of the items as they may be written elsewhere; made once for all blocks that ask."""
+        if self._near is None or self._near[0] != len(self.places):
+            self._near = (len(self.places), NearIds(self.places))
+        return self._near[1]
 
     def _meet(self, rows: pa.Table, *names: str) -> None:
         """Without a table of items, the texts are those that the rows which are kept name."""
@@ -537,6 +557,7 @@ class Reading:
         self.people.update(name for name in distinct(table.column("annotator_id")) if name)
         if kind == "label":
             self.labels.update(distinct(table.column("value")))
+            self.labelled.update(name for name in distinct(table.column("item_id")) if name)
         self.n_judgements[kind] = self.n_judgements.get(kind, 0) + table.num_rows
         self.conflicts.add(table)
         self.put("judgements", table)
@@ -560,6 +581,7 @@ class Reading:
             self.put("links", replies)
         elif self.kind == "threads":
             items = threads_of_replies(items, self.places, self.assumed)
+            questions_with_labels(items, self.labelled, self.lost)
         empty = {"judgements": JUDGEMENTS, "links": LINKS}
         for name, schema in empty.items():
             if name in self.writers:

@@ -110,7 +110,7 @@ def format_of(name: str) -> Format:
     if name in others:
         return _checked(name, others[name].load())
     known = format_names()
-    raise InputError(f"there is no format {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}")
+    raise InputError(f"there is no format {name!r}; there are tables, {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def _others() -> dict[str, Any]:

@@ -12,7 +12,11 @@ from accord.data.reading.schemas import Matched
 __all__ = ["without_missing"]
 
 # What is judged, by whom and where it belongs; a text may say "NA", and so may the name of a thing that is compared.
-_COLUMNS = ("value", "label", "tie", "annotator_id", "author_id", "group_id", "reply_to", "timestamp", "created_at")
+_NUMBERS = ("start", "end", "weight", "response_ms", "propensity")
+_COLUMNS = (
+    *("value", "label", "tie", "annotator_id", "author_id", "group_id", "reply_to", "timestamp", "created_at"),
+    *_NUMBERS,
+)
 _NOTHING, _NO_SCORE = pa.array(sorted(NOTHING_WORDS)), pa.array(sorted(NOTHING_WORDS | NO_SCORE_WORDS))
 
 

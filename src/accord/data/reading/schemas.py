@@ -133,8 +133,8 @@ def check_uses(chosen: dict[str, str]) -> dict[str, str]:
         base = use.partition(":")[0].strip()
         if base not in USES:
             close = get_close_matches(base, USES, 1)
-            meant = f"did you mean {close[0]!r}? " if close else ""
-            raise InputError(f"a column can be {', '.join(USES)}; got {base!r}: {meant}Correct --map.")
+            meant = f"Did you mean {close[0]!r}? " if close else ""
+            raise InputError(f"a column can be {', '.join(USES)}; got {base!r}. {meant}Correct --map.")
     return chosen
 
 
@@ -161,7 +161,7 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
         raise InputError(f"{what} has {needs}; --map says {wrong}, which no such table has. Leave it out of --map.")
     compared = _compared(known)
     others = [name for name in source.columns if name not in compared and profiles[name].n_distinct > 1]
-    pairs = zip(source.columns, such, strict=False)
+    pairs: Iterable[tuple[str, str]] = _likely_uses(profiles, such)
     if all(compared) and others and kind in (None, "pairs"):
         pairs = zip((*compared, others[0]), ("left", "right", "winner"), strict=True)
     example = ",".join(f"{name}={use}" for name, use in pairs)
@@ -169,6 +169,20 @@ def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = N
         f"{what} has {needs}; {source.path} has {source.named}, which do not tell.{_suggestion(source, roles)} Rename "
         f"them, or say what they are, such as: accord import --map {shlex.quote(example)}."
     )
+
+
+def _likely_uses(profiles: Mapping[str, Profile], such: Sequence[str]) -> list[tuple[str, str]]:
+    """Which columns an example of ``--map`` names: that of the longest words, and those of few different values."""
+    there = {name: profile for name, profile in profiles.items() if profile.n}
+    if such[0] != "text":
+        return list(zip(profiles, such, strict=False))
+    words = [name for name, profile in there.items() if not (profile.scores or profile.is_date or profile.is_percent)]
+    text = max(words or there or profiles, key=lambda name: profiles[name].length)
+    few = [name for name, profile in there.items() if name != text and 1 < profile.n_distinct <= max(profile.n // 2, 2)]
+    few = [name for name in few if not NO_JUDGEMENT.search(plain_name(name))] or [
+        name for name in profiles if name != text
+    ]
+    return [(text, "text"), *zip(few, such[1:], strict=False)]
 
 
 def compared_columns(source: Source) -> tuple[str, str] | None:
