@@ -127,5 +127,5 @@ def test_columns_of_numbers_are_features_whatever_their_type():
 def test_an_array_of_texts_is_a_table_of_texts_and_one_of_other_things_is_refused():
     texts = linked_texts(np.array(["one", "two"]), links=None, ids=["a", "b"])
     assert texts.content.tolist() == ["one", "two"]
-    with pytest.raises(InputError, match="features must be numbers"):
+    with pytest.raises(InputError, match="every text must be a string; row 2"):
         linked_texts(np.array(["one", None]), links=None, ids=["a", "b"])
