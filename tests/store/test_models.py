@@ -55,12 +55,20 @@ def test_every_estimator_predicts_the_same_after_saving(case, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small data does not let every model converge
         model = case.fit()
-        path = save_model(model, tmp_path / "model", kind=case.kind)
-        again = load_model(path).model
+        saved = load_model(save_model(model, tmp_path / "model"))
+        again = saved.model
+        assert saved.kind == case.kind
         assert type(again) is type(model)
         assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
         for before, after in zip(case.predict(model), case.predict(again), strict=True):
             same(before, after)
+
+
+def test_a_model_that_tells_no_kind_needs_one(tmp_path):
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InputError, match="LogisticRegression does not"):
+        save_model(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_estimator_is_among_the_cases_and_in_the_table():

@@ -73,7 +73,7 @@ def save_model(
     model: Any,
     path: str | Path,
     *,
-    kind: str,
+    kind: str | None = None,
     project: Project | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Path:
@@ -90,8 +90,8 @@ def save_model(
         A fitted estimator of Accord.
     path : str or Path
         The file to write.
-    kind : str
-        The kind of judgement: pairs, threads, aspects, links or rationales.
+    kind : str, optional
+        The kind of judgement: pairs, threads, aspects, links or rationales. Estimators of Accord tell theirs.
     project : Project, optional
         What it was trained on; its fingerprint is kept.
     about : mapping of str to str, optional
@@ -108,14 +108,14 @@ def save_model(
     >>> from accord import BradleyTerryRanker, load_model, save_model
     >>> ranker = BradleyTerryRanker().fit([("tea", "coffee")], [1])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     load_model(save_model(ranker, f"{folder}/drinks.accord", kind="pairs")).model.rank()["item_id"].tolist()
+    ...     load_model(save_model(ranker, f"{folder}/drinks.accord")).model.rank()["item_id"].tolist()
     ['tea', 'coffee']
     """
     tree, arrays = flatten(model)
     document = {
         "format": "accord-model",
         "layout": _LAYOUT,
-        "kind": kind,
+        "kind": _kind_of(model) if kind is None else kind,
         "version": __version__,
         "libraries": _libraries(),
         "settings": {name: repr(value) for name, value in model.get_params(deep=False).items()},
@@ -132,6 +132,18 @@ def save_model(
                 for raw in array_bytes(array):
                     file.write(raw)
     return path
+
+
+def _kind_of(model: Any) -> str:
+    """The kind of judgement that an estimator of Accord learns from."""
+    package, _, room = type(model).__module__.partition(".")
+    kind = room.partition(".")[0]
+    if package != "accord" or kind not in KINDS:
+        raise InputError(
+            "the kind of a model must be given where no estimator of Accord tells it; "
+            f"{type(model).__name__} does not. Give kind=, one of {', '.join(KINDS)}."
+        )
+    return kind
 
 
 def load_model(path: str | Path) -> SavedModel:
