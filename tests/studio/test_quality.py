@@ -167,6 +167,25 @@ def shown(client, project, **query):
     return [int(key) for key, _ in found], [int(key) for key, given in found if not given]
 
 
+def test_gold_answers_about_several_aspects_of_a_text_are_all_kept(studio):
+    project, owner, (one,), _ = team(
+        studio, 1, kind="aspects", n_texts=1, aspects=["food", "room"], gold_share=1.0, gold_feedback=True
+    )
+    (item,) = owner.get(f"/api/projects/{project}/items").json()["items"]
+    known = (({"food": 5}, "It was excellent."), ({"room": 1}, "It was dark."), ({"room": 2}, ""))
+    for scores, reason in known:
+        body = {"request_id": new_id(), "kind": "score", "item": item["key"], "scores": scores, "reason": reason}
+        assert owner.post(f"/api/projects/{project}/gold", json=body).status_code == 204
+    (found,) = owner.get(f"/api/projects/{project}/gold").json()
+    assert found["right"] == {"scores": {"food": 5, "room": 2}}
+    assert found["reason"] == "It was excellent.; It was dark."
+    asked = ask(one, project)
+    body = {"kind": "score", "item": item["key"], "scores": {"food": 5, "room": 1}, "question_id": asked["question_id"]}
+    stored = one.post(f"/api/projects/{project}/judgements", json={"request_id": new_id(), **body}).json()
+    assert not stored["feedback"]["right"]
+    assert stored["feedback"]["answer"] == "food: 5, room: 2"
+
+
 def test_a_thread_is_labelled_by_as_many_people_as_wanted_and_people_start_apart(studio):
     project, owner, clients, _ = team(studio, 4, kind="threads", n_texts=0, overlap=2)
     threads(studio, project)
