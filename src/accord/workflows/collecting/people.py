@@ -61,14 +61,15 @@ def annotators(project: Project) -> list[Annotator]:
     for who, rows in frame.groupby("annotator_id", sort=True):
         shared = agreed[table["who"] == who].dropna()
         sided = left_won.loc[rows.index].dropna()
-        took = times.loc[rows.index].dropna()
+        answers = rows.drop_duplicates(once)
+        took = times.loc[answers.index].dropna()
         share = float(shared.mean()) if len(shared) else None
         left = float(sided.mean()) if len(sided) else None
         low, high = (None, None) if share is None else wilson(share, len(shared))
         left_low, left_high = (None, None) if left is None else wilson(left, len(sided))
         out.append(
             Annotator(
-                name=str(who), n_answers=len(rows.drop_duplicates(once)), n_shared=len(shared), agreement=share,
+                name=str(who), n_answers=len(answers), n_shared=len(shared), agreement=share,
                 low=low, high=high, n_sided=len(sided), left_share=left, left_low=left_low, left_high=left_high,
                 median_ms=float(took.median()) if len(took) else None,
                 fast_share=float((took < _FAST_MS).mean()) if len(took) else None,

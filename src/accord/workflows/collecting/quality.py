@@ -22,6 +22,8 @@ __all__ = ["ADJUDICATION", "quality", "settled", "started_questions"]
 
 ADJUDICATION = "adjudication"  # the source of answers by which owners settle a disagreement
 _MOST_CONFLICTS, _MOST_SKIPPED, _MOST_PEOPLE, _MOST_DRAWN = 200, 20, 12, 40
+# The aspects and the labels of one answer are rows of their own, which came in one moment.
+_ONCE = ["item_id", "other_id", "created_at"]
 _PAUSE = 600.0  # seconds after which somebody is taken to have paused
 _MOST_ANSWERS = 50_000  # newest answers from which agreement is estimated
 
@@ -138,8 +140,7 @@ def _overlap(answers: pd.DataFrame) -> dict[str, int]:
 def _days(frame: pd.DataFrame) -> list[list[Any]]:
     """The number of answers on each day, the last half year of them."""
     first = frame[frame["kind"].isin(["pair", "label", "score", "skip"]) | (frame["status"] == "skipped")]
-    # The aspects and the labels of one answer are rows of their own, which came in one moment.
-    first = first.drop_duplicates(["annotator_id", "item_id", "other_id", "created_at"])
+    first = first.drop_duplicates(["annotator_id", *_ONCE])
     days = first["created_at"].dropna().astype(str).str[:10].value_counts().sort_index()
     return [[str(day), int(n)] for day, n in days.tail(183).items()]
 
@@ -173,7 +174,8 @@ def _pace(frame: pd.DataFrame) -> list[dict[str, Any]]:
     named = frame[frame["annotator_id"].notna() & frame["created_at"].notna()]
     rows: list[dict[str, Any]] = []
     for who, own in named.groupby("annotator_id", sort=True):
-        moments = pd.to_datetime(own["created_at"], utc=True, format="ISO8601").drop_duplicates().sort_values()
+        answers = own.drop_duplicates(_ONCE)
+        moments = pd.to_datetime(answers["created_at"], utc=True, format="ISO8601").sort_values()
         gaps = moments.diff().dt.total_seconds().dropna()
         working = gaps[gaps <= _PAUSE]
         per_hour = 3600.0 * len(working) / float(working.sum()) if working.sum() > 0 else None
