@@ -7,6 +7,7 @@ import pandas as pd
 
 from accord.data.project import Project
 from accord.evaluation.agreement import wilson
+from accord.workflows.collecting.quality import ADJUDICATION
 
 __all__ = ["Annotator", "annotators", "with_others"]
 
@@ -37,10 +38,10 @@ class Annotator:
 
 
 def annotators(project: Project) -> list[Annotator]:
-    """Everybody who judged, most answers first."""
+    """Everybody who judged, most answers first; an owner who settles a disagreement is not one who judges."""
     frame = project.frames()["judgements"]
     frame = frame[frame["kind"].isin(["pair", "label", "score"]) & frame["annotator_id"].notna()]
-    frame = frame[frame["value"].notna()].copy()
+    frame = frame[frame["value"].notna() & (frame["source"] != ADJUDICATION)].copy()
     if frame.empty:
         return []
     # A pair means the same whichever text is named first: order the two ids and turn the vote with them.
