@@ -57,3 +57,17 @@ def test_a_forecast_goes_on_at_the_pace_of_the_last_week():
     assert "20 answers from 2026-01-01 to 2026-01-02." in drawn
     assert "all 60 are there on 2026-01-06" in drawn  # ten a day, forty left
     assert "all" not in progress([["2026-01-01", 10]], 10)
+
+
+def test_the_answers_that_are_wanted_of_threads_are_those_about_comments(studio):
+    owner = studio.person()
+    project = studio.project(owner, kind="threads", labels=["Good", "Bad"], overlap=2)
+    with studio.database.write() as c:
+        projects.add_items(c, project, [{"item_id": "g", "text": "Where is the key?", "group_id": "g"}])
+        (first, *_), total = projects.find_items(c, project)
+        assert total == 7
+        answer = Judgement(request_id=uuid.uuid4().hex, kind="label", item=first.key, label="Good", person_id=owner.id)
+        judgements.append(c, project, [answer])
+    refit(studio.database, project, rng=random.Random(0))
+    drawn = studio.client(owner).get(f"/projects/{project}/pictures/progress.svg").text
+    assert "all 12 are there" in drawn  # six comments, each answered by two people

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from accord.store import questions
+from accord.store.scores import get_scores
 from accord.workflows.collecting.refit import refit
 
 LABELS = ["Good", "Bad"]
@@ -103,6 +104,65 @@ def test_a_disagreement_is_listed_settled_with_a_reason_and_learnt(studio):
     assert len(owner.get(f"/api/projects/{project}/answers?strategy=adjudication").json()) == 1
 
 
+def score(client, project, item, **scores):
+    body = {"request_id": new_id(), "kind": "score", "item": item["key"], "scores": scores}
+    assert client.post(f"/api/projects/{project}/judgements", json=body).status_code == 201
+
+
+def settle(owner, project, **answer):
+    sent = owner.post(f"/api/projects/{project}/resolutions", json={"request_id": new_id(), **answer})
+    assert sent.status_code == 204, sent.text
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_two_aspects_of_one_text_are_settled_one_by_one(studio, is_fitted):
+    project, owner, clients, _ = team(studio, 2, kind="aspects", n_texts=1, aspects=["food", "room", "price"])
+    (item,) = owner.get(f"/api/projects/{project}/items").json()["items"]
+    score(clients[0], project, item, food=1, room=1, price=1)
+    score(clients[1], project, item, food=5, room=5, price=4)
+    refit(studio.database, project, rng=random.Random(0))
+    for aspect in ("food", "room"):
+        settle(owner, project, kind="score", item=item["key"], scores={aspect: 3})
+    if is_fitted:
+        refit(studio.database, project, rng=random.Random(0))
+    page = owner.get(f"/projects/{project}/quality").text
+    assert re.findall(r'data-aspect="(\w+)"', page) == ["price"]
+    settle(owner, project, kind="score", item=item["key"], scores={"price": 3})
+    if is_fitted:
+        refit(studio.database, project, rng=random.Random(0))
+    assert "All that were found are settled." in owner.get(f"/projects/{project}/quality").text
+
+
+def test_of_many_disagreements_the_next_follow_when_the_first_are_settled(studio):
+    project, owner, clients, _ = team(studio, 2, n_texts=70)
+    items = owner.get(f"/api/projects/{project}/items?limit=500").json()["items"]
+    for item in items:
+        for client, name in zip(clients, LABELS, strict=True):
+            label(client, project, {"texts": [item]}, name)
+    refit(studio.database, project, rng=random.Random(0))
+    assert "The first 30 of 70 are listed" in owner.get(f"/projects/{project}/quality").text
+    for left in (70, 40, 10):
+        shown = re.findall(r'data-item="(\d+)"', owner.get(f"/projects/{project}/quality").text)
+        assert len(shown) == min(left, 30)
+        for key in shown:
+            settle(owner, project, kind="label", item=int(key), label="Good")
+    assert "All that were found are settled." in owner.get(f"/projects/{project}/quality").text
+
+
+def test_settling_a_disagreement_is_no_answer_of_the_owner(studio):
+    project, owner, clients, _ = team(studio, 2, quota=2)
+    items = owner.get(f"/api/projects/{project}/items").json()["items"]
+    for item in items[:2]:
+        for client, name in zip(clients, LABELS, strict=True):
+            label(client, project, {"texts": [item]}, name)
+        settle(owner, project, kind="label", item=item["key"], label="Good")
+    assert not ask(owner, project)["done"]  # the quota of the owner is untouched
+    refit(studio.database, project, rng=random.Random(0))
+    with studio.database.read() as connection:
+        people = get_scores(connection, project).result["people"]
+    assert [(row["n_answers"], row["n_shared"], row["agreement"]) for row in people] == [(2, 2, 0.0)] * 2
+
+
 def test_reasons_to_skip_are_reported_to_the_owner(studio):
     project, owner, clients, _ = team(studio, 2)
     for client in clients:
@@ -165,6 +225,25 @@ def shown(client, project, **query):
     page = client.get(f"/projects/{project}/judge", params=query).text
     found = re.findall(r'class="comment [^>]*data-key="(\d+)" (data-given="[^"]*")?', page)
     return [int(key) for key, _ in found], [int(key) for key, given in found if not given]
+
+
+def test_gold_answers_about_several_aspects_of_a_text_are_all_kept(studio):
+    project, owner, (one,), _ = team(
+        studio, 1, kind="aspects", n_texts=1, aspects=["food", "room"], gold_share=1.0, gold_feedback=True
+    )
+    (item,) = owner.get(f"/api/projects/{project}/items").json()["items"]
+    known = (({"food": 5}, "It was excellent."), ({"room": 1}, "It was dark."), ({"room": 2}, ""))
+    for scores, reason in known:
+        body = {"request_id": new_id(), "kind": "score", "item": item["key"], "scores": scores, "reason": reason}
+        assert owner.post(f"/api/projects/{project}/gold", json=body).status_code == 204
+    (found,) = owner.get(f"/api/projects/{project}/gold").json()
+    assert found["right"] == {"scores": {"food": 5, "room": 2}}
+    assert found["reason"] == "It was excellent.; It was dark."
+    asked = ask(one, project)
+    body = {"kind": "score", "item": item["key"], "scores": {"food": 5, "room": 1}, "question_id": asked["question_id"]}
+    stored = one.post(f"/api/projects/{project}/judgements", json={"request_id": new_id(), **body}).json()
+    assert not stored["feedback"]["right"]
+    assert stored["feedback"]["answer"] == "food: 5, room: 2"
 
 
 def test_a_thread_is_labelled_by_as_many_people_as_wanted_and_people_start_apart(studio):

@@ -20,7 +20,8 @@ from accord.workflows import stopping
 from accord.workflows.ask import STRATEGIES, ask, askable, informative_texts
 from accord.workflows.kinds import task_of
 from accord.workflows.projects import open_example
-from accord.workflows.simulate import Simulation, _words, replay, simulate
+from accord.workflows.report import simulation_report
+from accord.workflows.simulate import Simulation, _table, _words, replay, simulate
 from accord.workflows.stopping import estimate_rest
 
 KINDS = {
@@ -347,6 +348,32 @@ def test_answers_that_are_needed_are_read_off_the_curve():
     assert "cannot tell" not in " ".join(found.sentences)
     unsure = Simulation("links", "accuracy", table.assign(gain_low=-0.1, gain_high=0.1, n=2))
     assert all("2 splits cannot tell it from random questions" in sentence for sentence in unsure.sentences)
+
+
+def simulation_of(n_splits):
+    scores = {("random", 50): [0.6, 0.9, 0.7][:n_splits], ("information", 50): [0.8, 0.7, 0.9][:n_splits]}
+    return Simulation("links", "accuracy", _table(scores, "accuracy"))
+
+
+@pytest.mark.parametrize(("n_splits", "splits"), [(1, "one split"), (2, "2 splits")])
+def test_one_split_or_two_are_said_to_tell_nothing_of_how_sure_figures_are(n_splits, splits):
+    found = simulation_of(n_splits)
+    assert "±" not in found.summary()["50 answers"].iloc[1]
+    assert "±" not in found.measured
+    assert f"{splits} say" in found.measured
+    assert f"but {splits} cannot tell it from random questions" in found.sentences[0]
+    row = found.table.iloc[1]
+    assert np.isnan(row["gain_low"]) == np.isnan(row["low"]) == (n_splits == 1)
+    page = simulation_report(open_example("cafe-notes"), found, title="Ways")
+    assert "too few splits for intervals" in page
+    assert "nan" not in page
+
+
+def test_an_interval_of_a_gain_ends_at_what_is_possible():
+    assert simulation_of(2).table[["gain_low", "gain_high"]].iloc[1].tolist() == [-1.0, 1.0]  # not -1.906 to 1.906
+    three = simulation_of(3)
+    assert "±" in three.summary()["50 answers"].iloc[1]
+    assert three.has_intervals
 
 
 def test_a_summary_has_a_row_for_each_way_and_says_how_much_better_than_random_questions_it_is():

@@ -36,7 +36,8 @@ def train(project: Project, settings: Mapping[str, Any], progress: Progress) -> 
     if people is not None:
         rows, ranks, annotator = people
         texts = [texts[row] for row in rows]
-    ranker.fit(texts, pd.DataFrame(ranks, columns=list(ratings.aspects)), annotator=annotator)
+    given = np.where(ranks > 0, ranks, np.nan)  # a project's scores begin at 1: no 0 among them is a lowest score
+    ranker.fit(texts, pd.DataFrame(given, columns=list(ratings.aspects)), annotator=annotator)
     progress("training", 1, 1)
     return ranker
 

@@ -140,7 +140,7 @@ def explain(model: PreferenceRanker, project: Project, target: str) -> pd.DataFr
 
 
 def simulate(project: Project, settings: Mapping[str, Any], progress: Progress) -> pd.DataFrame:
-    """Replay the votes: ``strategy, n_labels, metric, mean, low, high``, the accuracy on a fifth of the pairs.
+    """Replay the votes: ``strategy, n_labels, metric, mean, low, high, n``, the accuracy on a fifth of the pairs.
 
     Settings: ``n_labels`` (100), ``batch`` (10) and ``seeds`` (3); the others are the ranker's.
     """
@@ -170,8 +170,9 @@ def simulate(project: Project, settings: Mapping[str, Any], progress: Progress) 
             "n_labels": [n for _, n in curves],
             "metric": "accuracy",
             "mean": [row.ours for row in rows],
-            "low": [row.low for row in rows],
-            "high": [row.high for row in rows],
+            "low": [max(row.low, 0.0) if row.n > 1 else np.nan for row in rows],  # one split alone has no interval
+            "high": [min(row.high, 1.0) if row.n > 1 else np.nan for row in rows],
+            "n": [row.n for row in rows],
         }
     )
 

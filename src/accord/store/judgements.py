@@ -36,7 +36,7 @@ __all__ = [
     "of_text",
     "pairs_of",
     "rows_after",
-    "settled_texts",
+    "settled_questions",
     "standing_of",
     "stored_rows",
     "undo",
@@ -177,13 +177,16 @@ def n_people(connection: Connection, project_id: int, item: int, other: int | No
     return len(connection.execute(people_).all())
 
 
-def settled_texts(connection: Connection, project_id: int, keys: Iterable[int]) -> dict[tuple[int, int | None], Any]:
-    """The answers by which owners have settled questions about some texts, by their texts, the newest of each."""
-    query = effective(project_id).where(
+def settled_questions(
+    connection: Connection, project_id: int, keys: Iterable[int]
+) -> set[tuple[frozenset[int], str | None]]:
+    """The questions about some texts that owners have settled: the texts, and the aspect if there is one."""
+    columns = (judgements.c.item, judgements.c.other, judgements.c.aspect)
+    query = effective(project_id, *columns).where(
         judgements.c.source == "adjudication",
         or_(judgements.c.item.in_(list(keys)), judgements.c.other.in_(list(keys))),
     )
-    return {(row.item, row.other): row for row in connection.execute(query)}
+    return {(frozenset({row.item, row.other} - {None}), row.aspect) for row in connection.execute(query)}
 
 
 def history(connection: Connection, project_id: int, wanted: Wanted, *, limit: int) -> list[list[Any]]:
@@ -347,12 +350,13 @@ _COUNT_OF = select(func.count()).where(
     judgements.c.project_id == bindparam("project"),
     judgements.c.person_id == bindparam("person"),
     judgements.c.part == 0,
+    judgements.c.source != "adjudication",
     _COUNTS,
 )
 
 
 def count_of(connection: Connection, project_id: int, person_id: int) -> int:
-    """The number of answers of a person that were not undone."""
+    """The number of answers of a person that were not undone; settling a disagreement is none."""
     return connection.execute(_COUNT_OF, {"project": project_id, "person": person_id}).scalar_one()
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "audit_log",
     "change_project",
     "count_rows",
+    "count_thread_questions",
     "create_project",
     "examples",
     "find_items",
@@ -239,6 +240,14 @@ def count_rows(connection: Connection, project_ids: Sequence[int]) -> dict[int, 
         query = select(table.c.project_id, func.count()).where(table.c.project_id.in_(project_ids))
         counts.append({row[0]: row[1] for row in connection.execute(query.group_by(table.c.project_id))})
     return {key: (counts[0].get(key, 0), counts[1].get(key, 0)) for key in project_ids}
+
+
+def count_thread_questions(connection: Connection, project_id: int) -> int:
+    """The number of texts that are the question of a thread: those that are named like their thread."""
+    named_so = items.c.item_id == items.c.group_id
+    return connection.execute(
+        select(func.count()).select_from(items).where(items.c.project_id == project_id, named_so)
+    ).scalar_one()
 
 
 def _project(row: Any) -> StoredProject:

@@ -178,6 +178,8 @@ _BESIDE = 3.0  # pixels between the intervals of two ways at one number of answe
 def simulation_report(project: Project, found: Simulation, *, title: str) -> str:
     """Learning curves of ways of asking, as a picture and a table."""
     table = found.table
+    if not found.has_intervals:
+        table = table.assign(low=table["mean"], high=table["mean"])
     low, high = float(table["low"].min()), float(table["high"].max())
     least, most = float(table["n_labels"].min()), float(table["n_labels"].max())
     x, y = _placer(least, most, 90.0, 600.0), _placer(low, high, 235.0, 35.0)
@@ -197,6 +199,7 @@ def simulation_report(project: Project, found: Simulation, *, title: str) -> str
         title=title,
         metric=found.metric,
         measured=found.measured,
+        has_intervals=found.has_intervals,
         sentences=found.sentences,
         curves=curves,
         label="; ".join(f"{row.strategy} {row.n_labels}: {row.mean:.3f}" for row in table.itertuples()),

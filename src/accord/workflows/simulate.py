@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from accord.data.project import Project
 from accord.errors import InputError, did_you_mean
-from accord.evaluation.tables import mean_row
+from accord.evaluation.tables import Row, mean_row
 from accord.fitting.settings import Number
 from accord.texts.similar import weighted_words
 from accord.typing import Progress
@@ -26,6 +26,7 @@ __all__ = ["Simulation", "parse_numbers", "parse_ways", "replay", "simulate"]
 _HELD_OUT = 0.3  # share of the answered texts that are never asked about, on which all ways are compared
 _FEWEST = 40
 _LOOKED = 2_000  # texts that are looked at before a choice, as in the studio
+_FEWEST_SPLITS = 3  # half of the interval of two is 6.4 times their difference, which tells nothing
 _SHOWN = 4  # numbers of answers that people are shown
 _OWN = {"n_labels": 100, "batch": 10, "seeds": 3}
 # What one answer holds: a text's label comes with the words that were highlighted for it.
@@ -43,7 +44,8 @@ class Simulation:
         ``accuracy``, or ``distance`` of predicted from given ranks, of which less is better.
     table : DataFrame
         ``strategy, n_labels, metric, mean, low, high``, and where ways were compared on the same texts ``gain,
-        gain_low, gain_high`` (how much better than random questions, with 95 % intervals over splits) and ``n``.
+        gain_low, gain_high`` (how much better than random questions, with 95 % intervals over splits) and ``n``, the
+        number of splits. One split alone has no interval: its bounds are NaN.
     """
 
     kind: str
@@ -56,7 +58,18 @@ class Simulation:
         what = "distance from the given ranks (less is better)" if self.metric == "distance" else self.metric
         if "gain" not in self.table:
             return f"{what} on what was held out"
-        return f"{what} on texts held out, and how much better than random questions (± half of the 95 % interval)"
+        shown = "± half of the 95 % interval" if self.has_intervals else f"{self._splits} no interval; --set seeds=10"
+        return f"{what} on texts held out, and how much better than random questions ({shown})"
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are enough splits to say how sure the figures are."""
+        return "n" not in self.table or int(self.table["n"].max()) >= _FEWEST_SPLITS
+
+    @property
+    def _splits(self) -> str:
+        n = int(self.table["n"].max())
+        return "one split says" if n == 1 else f"{n} splits say"
 
     def needed(self, strategy: str) -> float | None:
         """The answers with which a way is as good as random questions at the end; ``None`` where it never is."""
@@ -81,7 +94,7 @@ class Simulation:
         """One row a way of asking, and at most four numbers of answers, for people to read.
 
         A cell is the mean, and where ways were compared on the same texts how much better than random questions it is,
-        with half of the 95 % interval.
+        with half of the 95 % interval if there are enough splits for one.
         """
         numbers = sorted(self.table["n_labels"].unique().tolist())
         round_ones = [n for n in _checkpoints(numbers[-1]) if n in numbers]
@@ -89,7 +102,7 @@ class Simulation:
         rows = []
         for strategy in self.ways:
             part = self.table[self.table["strategy"] == strategy].to_dict("records")
-            found = {row["n_labels"]: _cell(row, strategy) for row in part}
+            found = {row["n_labels"]: _cell(row, strategy, self.has_intervals) for row in part}
             cells = {f"{n:,} answers": found.get(n, "–") for n in numbers}
             rows.append({"way of asking": strategy, **cells})
         return pd.DataFrame(rows)
@@ -115,9 +128,11 @@ class Simulation:
         if "gain_low" not in self.table:
             return ""
         last = self.table[(self.table["strategy"] == strategy) & (self.table["n_labels"] == n)]
-        if last.empty or last["gain_low"].iloc[0] > 0.0 or last["gain_high"].iloc[0] < 0.0:
+        if last.empty or (self.has_intervals and not last["gain_low"].iloc[0] <= 0.0 <= last["gain_high"].iloc[0]):
             return ""
-        return f" on average, but {last['n'].iloc[0]} splits cannot tell it from random questions"
+        n_splits = int(last["n"].iloc[0])
+        splits = "one split" if n_splits == 1 else f"{n_splits} splits"
+        return f" on average, but {splits} cannot tell it from random questions"
 
 
 def simulate(
@@ -228,22 +243,29 @@ def _table(scores: Mapping[tuple[str, int], Sequence[float]], metric: str) -> pd
         mean = mean_row("simulate", strategy, metric, values)
         row = {"strategy": strategy, "n_labels": n, "metric": metric, "mean": mean.ours}
         most = 1.0 if metric == "accuracy" else np.inf
-        row |= {"low": max(mean.low, 0.0), "high": min(mean.high, most), "n": mean.n}
+        low, high = _bounds(mean, 0.0, most)
+        row |= {"low": low, "high": high, "n": mean.n}
         if ("random", n) in scores:
             apart = sign * (np.array(values) - np.array(scores["random", n]))
             gain = mean_row("simulate", strategy, "gain", apart)
-            row |= {"gain": gain.ours, "gain_low": gain.low, "gain_high": gain.high}
+            low, high = _bounds(gain, -most, most)
+            row |= {"gain": gain.ours, "gain_low": low, "gain_high": high}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _cell(row: Mapping[Any, Any], strategy: str) -> str:
+def _bounds(row: Row, least: float, most: float) -> tuple[float, float]:
+    """The interval inside of what is possible; one figure alone has none."""
+    return (max(row.low, least), min(row.high, most)) if row.n > 1 else (np.nan, np.nan)
+
+
+def _cell(row: Mapping[Any, Any], strategy: str, has_interval: bool) -> str:
     mean = f"{row['mean']:.3f}"
     if strategy == "random" or "gain" not in row:
         return mean
-    half = 0.5 * (row["gain_high"] - row["gain_low"])
-    if not np.isfinite(half):  # one split alone
+    if not has_interval:
         return f"{mean} ({row['gain']:+.3f})".replace("-", "−")
+    half = 0.5 * (row["gain_high"] - row["gain_low"])
     return f"{mean} ({row['gain']:+.3f} ± {half:.3f})".replace("-", "−")
 
 

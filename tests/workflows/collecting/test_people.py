@@ -39,6 +39,23 @@ def test_agreement_left_share_and_time_of_each_person():
     assert found["ann"].median_ms == 3000
 
 
+def test_an_answer_about_many_aspects_has_one_time():
+    columns = {
+        "kind": ["score"] * 6,
+        "annotator_id": ["ann"] * 6,
+        "item_id": ["a", "b", "c", "c", "c", "c"],
+        "aspect": ["food", "food", "food", "room", "price", "staff"],
+        "value": ["3"] * 6,
+        "created_at": ["2026-01-01T10:00:00", "2026-01-01T10:01:00", *["2026-01-01T10:02:00"] * 4],
+        "response_ms": [2000, 3000, *[600] * 4],
+    }
+    texts = with_schema({"item_id": ["a", "b", "c"], "text": ["a", "b", "c"]}, ITEMS)
+    (ann,) = annotators(Project("aspects", texts, with_schema(columns, JUDGEMENTS)))
+    assert ann.n_answers == 3
+    assert ann.median_ms == 2000
+    assert ann.fast_share == pytest.approx(1 / 3)
+
+
 def test_nothing_is_said_where_nothing_can_be_said():
     (only,) = annotators(project([("ann", "a", "b", "0.5", None, None)]))
     assert (only.agreement, only.left_share, only.median_ms) == (None, None, None)

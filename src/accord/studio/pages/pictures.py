@@ -221,6 +221,8 @@ def _pictures(access: Access, studio: Studio) -> tuple[dict[str, Any], Scores | 
         rows = result_rows(connection, access.project.id, limit=_MOST_ROWS) if scores else []
         texts = projects.items_by_key(connection, access.project.id, [row["key"] for row in rows if row.get("key")])
         n_texts = projects.count_rows(connection, [access.project.id])[access.project.id][0]
+        if access.project.kind == "threads":  # nobody is asked about their questions
+            n_texts -= projects.count_thread_questions(connection, access.project.id)
         evaluated = get_evaluation(connection, access.project.id)
     found = {} if scores is None else _drawn(access, scores, rows, texts, n_texts)
     if evaluated is not None:

@@ -29,13 +29,12 @@ def quality(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         scores = get_scores(connection, access.project.id)
         failure = get_failure(connection, access.project.id)
         found = scores.result.get("quality", {}) if scores else {}
-        conflicts = _conflicts(connection, access, found.get("conflicts", [])[: 2 * _PAGE])
+        conflicts = _conflicts(connection, access, found.get("conflicts", []))
         skipped = _named(connection, access, found.get("skips", {}).get("texts", []))
         known = gold.list_gold(connection, access.project.id, limit=_PAGE)
         texts = projects.items_by_key(
             connection, access.project.id, {key for entry in known for key in (entry.item, entry.other) if key}
         )
-    n_conflicts = len(found.get("conflicts", []))
     return render(
         request,
         "quality.html",
@@ -43,7 +42,8 @@ def quality(request: Request, access: Owner, studio: Studio) -> HTMLResponse:
         here="quality",
         found=found,
         conflicts=conflicts[:_PAGE],
-        n_conflicts=n_conflicts,
+        n_conflicts=len(conflicts),
+        n_found=len(found.get("conflicts", [])),
         skipped=skipped,
         gold=[(entry, [texts[key] for key in (entry.item, entry.other) if key], right_words(entry, first=entry.item))
               for entry in known],
@@ -59,8 +59,7 @@ def _conflicts(connection: Connection, access: Access, found: list[dict[str, Any
     """The disagreements that are not settled yet, with their texts and the answers to choose from."""
     names = {name for entry in found for name in (entry["item_id"], entry["other_id"]) if name}
     texts = projects.items_by_id(connection, access.project.id, names)
-    done = kept.settled_texts(connection, access.project.id, {item.key for item in texts.values()})
-    settled = {(frozenset({row.item, row.other} - {None}), row.aspect) for row in done.values()}
+    settled = kept.settled_questions(connection, access.project.id, {item.key for item in texts.values()})
     rows = []
     for entry in found:
         about = [texts[name] for name in (entry["item_id"], entry["other_id"]) if name in texts]

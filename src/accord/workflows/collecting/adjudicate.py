@@ -41,10 +41,14 @@ def resolve(
 
 
 def make_gold(connection: Connection, project: StoredProject, person_id: int, answer: Answer, *, reason: str) -> None:
-    """Keep the right answer of a question, to be mixed in among the others."""
+    """Keep the right answer of a question, to be mixed in among the others; other aspects of the text stay known."""
     rows = [Judgement(request_id="gold", **row) for row in rows_of(connection, project, answer)]
     given = given_by(rows)
     right = {name: given[name] for name in ("value", "labels", "scores") if given.get(name) is not None}
+    earlier = gold.gold_about(connection, project.id, answer.item, answer.other)
+    if earlier is not None and "scores" in right:
+        right["scores"] = {**earlier.right.get("scores", {}), **right["scores"]}
+        reason = "; ".join(dict.fromkeys(filter(None, [*earlier.reason.split("; "), reason])))
     gold.add_gold(
         connection, project.id, item=answer.item, other=answer.other, right=right, reason=reason, created_by=person_id
     )

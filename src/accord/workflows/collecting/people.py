@@ -7,6 +7,7 @@ import pandas as pd
 
 from accord.data.project import Project
 from accord.evaluation.agreement import wilson
+from accord.workflows.collecting.quality import ADJUDICATION
 
 __all__ = ["Annotator", "annotators", "with_others"]
 
@@ -37,10 +38,10 @@ class Annotator:
 
 
 def annotators(project: Project) -> list[Annotator]:
-    """Everybody who judged, most answers first."""
+    """Everybody who judged, most answers first; an owner who settles a disagreement is not one who judges."""
     frame = project.frames()["judgements"]
     frame = frame[frame["kind"].isin(["pair", "label", "score"]) & frame["annotator_id"].notna()]
-    frame = frame[frame["value"].notna()].copy()
+    frame = frame[frame["value"].notna() & (frame["source"] != ADJUDICATION)].copy()
     if frame.empty:
         return []
     # A pair means the same whichever text is named first: order the two ids and turn the vote with them.
@@ -61,14 +62,15 @@ def annotators(project: Project) -> list[Annotator]:
     for who, rows in frame.groupby("annotator_id", sort=True):
         shared = agreed[table["who"] == who].dropna()
         sided = left_won.loc[rows.index].dropna()
-        took = times.loc[rows.index].dropna()
+        answers = rows.drop_duplicates(once)
+        took = times.loc[answers.index].dropna()
         share = float(shared.mean()) if len(shared) else None
         left = float(sided.mean()) if len(sided) else None
         low, high = (None, None) if share is None else wilson(share, len(shared))
         left_low, left_high = (None, None) if left is None else wilson(left, len(sided))
         out.append(
             Annotator(
-                name=str(who), n_answers=len(rows.drop_duplicates(once)), n_shared=len(shared), agreement=share,
+                name=str(who), n_answers=len(answers), n_shared=len(shared), agreement=share,
                 low=low, high=high, n_sided=len(sided), left_share=left, left_low=left_low, left_high=left_high,
                 median_ms=float(took.median()) if len(took) else None,
                 fast_share=float((took < _FAST_MS).mean()) if len(took) else None,

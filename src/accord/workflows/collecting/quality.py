@@ -3,7 +3,7 @@
 Computed with every refit, because a page must not read a whole project.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,8 @@ __all__ = ["ADJUDICATION", "quality", "settled", "started_questions"]
 
 ADJUDICATION = "adjudication"  # the source of answers by which owners settle a disagreement
 _MOST_CONFLICTS, _MOST_SKIPPED, _MOST_PEOPLE, _MOST_DRAWN = 200, 20, 12, 40
+# The aspects and the labels of one answer are rows of their own, which came in one moment.
+_ONCE = ["item_id", "other_id", "created_at"]
 _PAUSE = 600.0  # seconds after which somebody is taken to have paused
 _MOST_ANSWERS = 50_000  # newest answers from which agreement is estimated
 
@@ -30,13 +32,17 @@ def quality(project: Project, gold: Sequence[Mapping[str, Any]] = ()) -> dict[st
     """Figures for the owners' pages; ``gold`` has ``item_id``, ``other_id`` and the ``right`` answer of each."""
     frame = project.frames()["judgements"]
     by_people = frame["source"] != ADJUDICATION
-    table = project.judgement_table.filter(pa.array(by_people.to_numpy()))
-    judged = replace(project, judgement_table=table)
-    answers = answer_table(judged)
+    judged, resolved = (
+        replace(project, judgement_table=project.judgement_table.filter(pa.array(rows.to_numpy())))
+        for rows in (by_people, ~by_people)
+    )
+    answers, by_owners = answer_table(judged), answer_table(resolved)
+    done = set(zip(by_owners["what"], by_owners["question"], strict=True))
     return {
         "skips": _skips(frame[by_people]),
         "agreement": _agreement(judged),
-        "conflicts": _conflicts(answers, project),
+        "conflicts": _conflicts(answers, done),
+        "n_settled": len(done),
         "overlap": _overlap(answers),
         "days": _days(frame[by_people]),
         "graph": _graph(frame[by_people]) if project.kind == "pairs" else {},
@@ -87,8 +93,10 @@ def _figures(row: Mapping[Any, Any]) -> dict[str, float | int | None]:
     return {**{name: value if np.isfinite(value) else None for name, value in values.items()}, "n": int(row["n"])}
 
 
-def _conflicts(answers: pd.DataFrame, project: Project) -> list[dict[str, Any]]:
+def _conflicts(answers: pd.DataFrame, done: Set[tuple[str, str]]) -> list[dict[str, Any]]:
     """Questions that people answered differently, those first whose majority is most probably wrong, or far off.
+
+    Those that an owner has settled are left out.
 
     The harm of a question is the expected loss of taking what most people said: the probability that another answer
     is right or, of scores, the expected distance. Each possible answer starts with a weight of 1/K.
@@ -102,6 +110,8 @@ def _conflicts(answers: pd.DataFrame, project: Project) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for (what, question), rows in counts[mixed].groupby(["what", "question"], sort=False):
         given = dict(zip(rows["answer"], rows["n"], strict=True))
+        if (what, question) in done:
+            continue
         first, _, second = str(question).partition("\0")
         aspect = str(what).removeprefix("score: ") if str(what).startswith("score: ") else None
         k = 3 if what == "votes" else int(n_values[str(what)])
@@ -138,8 +148,7 @@ def _overlap(answers: pd.DataFrame) -> dict[str, int]:
 def _days(frame: pd.DataFrame) -> list[list[Any]]:
     """The number of answers on each day, the last half year of them."""
     first = frame[frame["kind"].isin(["pair", "label", "score", "skip"]) | (frame["status"] == "skipped")]
-    # The aspects and the labels of one answer are rows of their own, which came in one moment.
-    first = first.drop_duplicates(["annotator_id", "item_id", "other_id", "created_at"])
+    first = first.drop_duplicates(["annotator_id", *_ONCE])
     days = first["created_at"].dropna().astype(str).str[:10].value_counts().sort_index()
     return [[str(day), int(n)] for day, n in days.tail(183).items()]
 
@@ -173,7 +182,8 @@ def _pace(frame: pd.DataFrame) -> list[dict[str, Any]]:
     named = frame[frame["annotator_id"].notna() & frame["created_at"].notna()]
     rows: list[dict[str, Any]] = []
     for who, own in named.groupby("annotator_id", sort=True):
-        moments = pd.to_datetime(own["created_at"], utc=True, format="ISO8601").drop_duplicates().sort_values()
+        answers = own.drop_duplicates(_ONCE)
+        moments = pd.to_datetime(answers["created_at"], utc=True, format="ISO8601").sort_values()
         gaps = moments.diff().dt.total_seconds().dropna()
         working = gaps[gaps <= _PAUSE]
         per_hour = 3600.0 * len(working) / float(working.sum()) if working.sum() > 0 else None
