@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 
-__all__ = ["NearIds"]
+__all__ = ["WHOLE_NUMBER", "NearIds"]
 
-_DECIMAL = re.compile(r"\A(-?\d+)\.0+\Z")
+# A whole number that a program made a decimal of.
+WHOLE_NUMBER = re.compile(r"\A(-?\d+)\.0+\Z")
 
 
 class NearIds:
@@ -27,5 +28,5 @@ class NearIds:
 
 
 def _bare(name: str) -> str:
-    whole = _DECIMAL.sub(r"\1", name.strip().casefold())
+    whole = WHOLE_NUMBER.sub(r"\1", name.strip().casefold())
     return whole.lstrip("0") or "0" if whole.isdigit() else whole

@@ -1,6 +1,5 @@
 """Texts that answer each other: the links between them, the threads they make, and the order they were written in."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -9,11 +8,9 @@ import pyarrow as pa
 
 from accord.data.links import opening_words
 from accord.data.project import LINKS, with_schema
+from accord.data.reading.near_ids import WHOLE_NUMBER
 
 __all__ = ["answered_id", "links_of_replies", "questions_with_labels", "threads_of_replies"]
-
-
-_DECIMAL = re.compile(r"(\d+)\.0+")
 
 
 def answered_id(parent: str | None, known: Mapping[str, int]) -> str | None:
@@ -26,7 +23,7 @@ def answered_id(parent: str | None, known: Mapping[str, int]) -> str | None:
     kind, sign, rest = parent.partition("_")
     if sign and rest in known and len(kind) == 2 and kind[0] == "t" and kind[1].isdigit():
         return rest
-    whole = _DECIMAL.fullmatch(parent)
+    whole = WHOLE_NUMBER.fullmatch(parent)
     return whole[1] if whole and whole[1] in known else parent
 
 
