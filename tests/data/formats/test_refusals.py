@@ -26,6 +26,29 @@ def test_broken_files_are_read_or_refused_in_a_sentence(form):
     assert outcome.tries
 
 
+def test_a_table_without_columns_is_refused(tmp_path):
+    path = tmp_path / "empty.jsonl"
+    path.write_text("{}\n{}\n")
+    for kind in (None, "threads", "pairs"):
+        with pytest.raises(InputError, match="a table must have columns"):
+            import_files([path], None, kind=kind)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_a_mark_of_utf8_before_other_bytes_is_refused_with_the_line(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbfid,text,label\n1,caf\xe9 closed,a\n2,bad,b\n")
+    with pytest.raises(InputError, match="a table must be UTF-8; line 2 of"):
+        import_files([path], None)
+
+
+def test_xml_in_an_encoding_that_there_is_not_is_refused(tmp_path):
+    path = tmp_path / "Posts.xml"
+    path.write_text('<?xml version="1.0" encoding="utf-81"?><posts><row Id="1" PostTypeId="1" Body="x"/></posts>')
+    with pytest.raises(InputError, match="unknown encoding"):
+        import_files([path], None)
+
+
 def test_every_format_that_is_read_is_fuzzed():
     assert sorted(FORMATS) == sorted(["tables", *(name for name in format_names() if format_of(name).read)])
 

@@ -67,7 +67,7 @@ def _xml_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 element.clear()
     except DefusedXmlException:
         raise InputError(f"XML may not define entities; {path} does. Write it without them.") from None
-    except ParseError as error:
+    except (ParseError, LookupError) as error:  # the second where it names an encoding that there is not
         raise InputError(f"{path} is not readable as XML: {error}. Write it again.") from None
 
 

@@ -140,6 +140,8 @@ def check_uses(chosen: dict[str, str]) -> dict[str, str]:
 
 def match(source: Source, kind: str | None, chosen: Mapping[str, str] | None = None) -> Matched:
     """Find the role of a file among the tables of a kind, or of any, by names, by ``chosen`` uses and by content."""
+    if not source.columns:
+        raise InputError(f"a table must have columns; {source.path} has none. Give one with names and values.")
     known: dict[str, str] = {}
     for name in source.columns:
         other = known.setdefault(plain_name(name), name)

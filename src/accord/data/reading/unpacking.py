@@ -16,7 +16,7 @@ from typing import Any
 
 from accord.data.reading.profiles import score_of
 from accord.data.reading.separators import SEPARATORS, Dialect, cells_of, dialect_of, encoding_of
-from accord.data.reading.sources import as_text
+from accord.data.reading.sources import as_text, not_utf8
 from accord.data.reading.wrapping import as_lines, has_spans, unwrapped
 from accord.errors import InputError
 
@@ -137,7 +137,10 @@ def _open(path: Path, name: str, folder: Path, opened: Opened, encoding: str | N
         if suffix in _SHEETS:
             made = list(_sheets(path, name, folder, opened))
         elif suffix in _TABLES:
-            made = [(_table(path, name, folder, opened, encoding), name)]
+            try:
+                made = [(_table(path, name, folder, opened, encoding), name)]
+            except UnicodeDecodeError:  # what its first bytes say of its encoding does not hold for the others
+                raise not_utf8(path) from None
         elif suffix == ".json":
             made = list(unwrapped(path, name, folder, opened.notes))
         elif suffix == ".parquet" and has_spans(path):
