@@ -112,6 +112,7 @@ def test_what_a_tenth_of_a_graph_says_of_its_links_is_not_overdone_in_the_whole_
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.predict(X[labelled], links=links, ids=ids[labelled], groups=groups[labelled])
+            model.predict(X, links=links.among([])[0], ids=ids, groups=groups)  # no links are not too many
     assert np.mean(loss) < np.mean(alone)  # before, .63 against .35
 
 

@@ -187,9 +187,11 @@ def test_links_beyond_twice_as_many_a_text_as_in_training_count_with_the_root_of
     as_dense, half = (replace(model, density=share * seen).pull(log_p, [links], None, model.free) for share in (1, 0.5))
     assert_allclose(as_dense, model.pull(log_p, [links], None, model.free))
     assert_allclose(half, as_dense)
+    none = replace(links, ends=links.ends[:0], features=links.features[:0], weights=links.weights[:0])
+    assert_allclose(replace(model, density=0.1 * seen).link_shares([none], len(codes)), 1.0)
     for part in (8, 32):  # a quarter and a sixteenth of what may count fully
         thin = replace(model, density=seen / part)
-        assert_allclose(thin.shares([links], len(codes)), np.sqrt(2 / part))
+        assert_allclose(thin.link_shares([links], len(codes)), np.sqrt(2 / part))
         expected = model.pull(log_p, [links], None, replace(model.free, scales=(np.sqrt(2 / part),)))
         assert_allclose(thin.pull(log_p, [links], None, model.free), expected)
 

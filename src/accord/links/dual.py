@@ -185,7 +185,7 @@ class DualModel:
     mixed: bool = False  # whether the content reads the words of neighbours
     density: FloatArray | None = None  # (n_kinds,) links a text in training; None while the couplings are fitted
 
-    def shares(self, evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
+    def link_shares(self, evidence: Sequence[Evidence], n_texts: int) -> FloatArray:
         """What a link of each kind counts in this graph, beside one in a graph like that of training, shape (n_kinds,).
 
         What links count was seen where a text has a few of them. If texts that were drawn from a graph were trained on
@@ -195,8 +195,8 @@ class DualModel:
         """
         if self.density is None:
             return np.ones(len(evidence))
-        here = densities(evidence, n_texts)
-        return np.sqrt(np.minimum(MOST_DENSER * self.density / np.where(here > 0.0, here, 1.0), 1.0))
+        here, most = densities(evidence, n_texts), MOST_DENSER * self.density
+        return np.sqrt(most / np.maximum(here, np.maximum(most, _TINY)))
 
     def gains(self, evidence: Sequence[Evidence], scales: Sequence[float] | FloatArray) -> list[FloatArray]:
         """Scaled gains of equal labels of each kind of link, each of shape (n_pairs,)."""
@@ -221,7 +221,7 @@ class DualModel:
         tol: float = 1e-6,
     ) -> FloatArray:
         """What links add to the log probabilities by content, shape (n_texts, n_labels)."""
-        shares = self.shares(evidence, len(log_p))
+        shares = self.link_shares(evidence, len(log_p))
         if coupling.blocks:
             found = self.blocks(log_p, evidence[0], known, tol=tol)
             if warn and found.convergence.residual > _UNSETTLED:
@@ -250,7 +250,7 @@ class DualModel:
         self, log_p: FloatArray, evidence: Sequence[Evidence], known: IntArray | None, coupling: Coupling
     ) -> list[FloatArray]:
         """What each link of each kind counts: the gain of equal labels, each of shape (n_pairs,)."""
-        shares = self.shares(evidence, len(log_p))
+        shares = self.link_shares(evidence, len(log_p))
         gains = self.gains(evidence, shares * coupling.scales)
         if coupling.blocks:
             same = self.blocks(log_p, evidence[0], known).same

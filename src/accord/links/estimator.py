@@ -585,7 +585,7 @@ class CollectiveClassifier(WithWorkers, LinkedClassifier):
 
     def _warn_of_denser(self, evidence: Sequence[Evidence], n_texts: int) -> None:
         here, before = densities(evidence, n_texts)[0], self.model_.density[0]
-        if before > 0.0 and self.model_.shares(evidence, n_texts)[0] < 1.0:
+        if before > 0.0 and self.model_.link_shares(evidence, n_texts)[0] < 1.0:
             warnings.warn(
                 f"texts have {2.0 * here:.1f} links each here and had {2.0 * before:.1f} in training, so that links "
                 "count less than they could. If the training texts were drawn from this graph, fit on all of its "

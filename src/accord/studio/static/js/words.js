@@ -1,12 +1,12 @@
 // Words that can be marked. Offsets are Unicode code points of the text as stored, which is how the studio counts.
 const PATTERN = /[\p{L}\p{N}\p{M}_]+(?:['’][\p{L}\p{N}\p{M}_]+)*|[^\s]/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+const segmenter = Intl.Segmenter ? new Intl.Segmenter(undefined, { granularity: "word" }) : null; // not in older browsers
 
 // Where each word begins, and the word. Scripts that put no spaces between words are cut by what the browser knows of them.
 function* wordsOf(text) {
   for (const { 0: said, index } of text.matchAll(PATTERN)) {
-    if (!UNSPACED.test(said)) yield [index, said];
+    if (!segmenter || !UNSPACED.test(said)) yield [index, said];
     else for (const part of segmenter.segment(said)) yield [index + part.index, part.segment];
   }
 }
